@@ -58,6 +58,7 @@ type Tool struct {
 	NeedsEnv    bool          // works on one environment, so a call without one asks which
 	Always      bool          // offered whatever role and page are (show_capabilities, read_artifact)
 	Unbuilt     bool          // named in the tables, not offered, and says so
+	Affinity    []string      // object types whose pages offer a tool from outside; the operations' own are toolfilter's table
 
 	// Bind checks the arguments of c and returns the call ready to run. It does no I/O, so that a call can be
 	// refused before anyone is asked. Its error is Invalid and names the arguments.
