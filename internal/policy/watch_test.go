@@ -17,8 +17,8 @@ import (
 type said chan string
 
 func (said) Enabled(context.Context, slog.Level) bool { return true }
-func (s said) WithAttrs([]slog.Attr) slog.Handler      { return s }
-func (s said) WithGroup(string) slog.Handler           { return s }
+func (s said) WithAttrs([]slog.Attr) slog.Handler     { return s }
+func (s said) WithGroup(string) slog.Handler          { return s }
 func (s said) Handle(_ context.Context, r slog.Record) error {
 	s <- r.Message
 	return nil
