@@ -75,13 +75,6 @@ type (
 	Permissions interface {
 		Permissions(ctx context.Context, who chat.Identity, env string) (has func(perm string) bool, known bool, err error)
 	}
-
-	// Breakers keep a failing environment from being asked again and again.
-	Breakers interface {
-		Allow(env string) error
-		Report(env string, err error)
-		Open(env string) bool
-	}
 )
 
 // Bounded is a result as it leaves the gate.
