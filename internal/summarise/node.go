@@ -138,10 +138,10 @@ func quotedRune(r rune) int {
 	return 1
 }
 
-// valid returns s with U+FFFD for what is no UTF-8. It never has more characters than s.
+// valid returns s with U+FFFD for each byte that is no UTF-8, so that it has as many characters as s.
 func valid(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
-	return strings.ToValidUTF8(s, "\uFFFD")
+	return strings.Map(func(r rune) rune { return r }, s)
 }

@@ -19,6 +19,7 @@ func cutText(src *source, o Options) Out {
 	head, end := src.head, src.end()
 	if int64(len(head)+len(src.tail)) == src.size { // nothing lies between them
 		end = append(head[:len(head):len(head)], src.tail...)
+		src.runes = int64(utf8.RuneCount(end)) // exact for broken UTF-8 too
 	}
 	room := o.room() - utf8.RuneCountInString(leftOut(src.runes)) // the longest it can be
 	if room < 0 {
@@ -33,7 +34,7 @@ func cutText(src *source, o Options) Out {
 	if o.Tail {
 		z = lastSentences(valid(string(skipBroken(end))), room-utf8.RuneCountInString(a))
 	}
-	left := src.runes - int64(utf8.RuneCountInString(a)+utf8.RuneCountInString(z))
+	left := max(0, src.runes-int64(utf8.RuneCountInString(a)+utf8.RuneCountInString(z)))
 	out.Text = a + leftOut(left) + z
 	out.Preview.Text = out.Text
 	return out
