@@ -37,7 +37,8 @@ type Move struct {
 type Decision struct {
 	ID           string
 	Conversation string
-	User         string
+	User         string // who answers
+	Owner        string // whose confirmation it is; "" is User. The caller has checked that User may answer for another
 	Decision     string // approve, edit, reject
 	ArgsDigest   string
 	EditedArgs   json.RawMessage

@@ -10,52 +10,26 @@ import (
 	"agentd/internal/fault"
 )
 
-// Decision is a person's answer to a confirmation.
-type Decision struct {
-	ID           string // of the confirmation
-	Conversation string
-	User         string // who answers
-	Owner        string // whose confirmation it is; "" is User. The caller has checked that User may answer for another
-	Decision     string // approve, edit, reject
-	ArgsDigest   string // of the arguments that the person saw
-	EditedArgs   json.RawMessage
-	Reason       string
-	Key          string // of the request
-
-	Run     chat.Run     // the run that the decision starts, with cause CauseDecision
-	Entries []chat.Entry // under the run that asked, when the decision wins
-	// Expired gives the entries that close a confirmation whose time has passed, under the run that asked. It
-	// must only compute.
-	Expired func(chat.Confirmation) []chat.Entry
-	Audit   []chat.AuditRow // when the decision wins
-}
-
-// Decided is what became of a decision.
-type Decided struct {
-	Confirmation chat.Confirmation
-	RunID        string // the run that the decision started, "" when it was rejected by a cancel
-	Replayed     bool   // the same decision had been taken before; nothing was changed
-}
-
 // Decide takes a decision exactly once and starts its run with it. Of several decisions one wins. Errors:
 // Missing for a confirmation that is unknown, another's or of another conversation; Conflict with code
 // already_decided after another decision, digest_mismatch when the person saw other arguments, run_active while
 // a run goes on; Gone with code expired or superseded; Invalid for a decision that does not exist. An answer
 // that finds the time over closes the confirmation as expired, once.
-func (l *Log) Decide(ctx context.Context, d Decision) (Decided, error) {
+func (l *Log) Decide(ctx context.Context, in chat.Decision) (chat.Decided, error) {
+	d := decision(in)
 	to, ok := decisions[d.Decision]
 	if !ok {
-		return Decided{}, &fault.Error{Kind: fault.Invalid, Msg: "A decision is approve, edit or reject.",
+		return chat.Decided{}, &fault.Error{Kind: fault.Invalid, Msg: "A decision is approve, edit or reject.",
 			Fields: []fault.Field{{Pointer: "/decision", Detail: "must be approve, edit or reject"}}}
 	}
 	if !utf8.Valid(d.EditedArgs) || (d.Decision == "edit") != (len(d.EditedArgs) > 0) {
-		return Decided{}, &fault.Error{Kind: fault.Invalid, Msg: "Edited arguments come with the decision edit, and only with it.",
+		return chat.Decided{}, &fault.Error{Kind: fault.Invalid, Msg: "Edited arguments come with the decision edit, and only with it.",
 			Fields: []fault.Field{{Pointer: "/edited_args", Detail: "must be an object with edit, and absent otherwise"}}}
 	}
-	var out Decided
+	var out chat.Decided
 	var late error // the answer of an operation that is committed all the same
 	err := l.apply(ctx, d.Conversation, func(t *tx) error {
-		out, late = Decided{}, nil
+		out, late = chat.Decided{}, nil
 		if err := t.lock("conversation " + d.Conversation); err != nil {
 			return err
 		}
@@ -91,7 +65,7 @@ func (l *Log) Decide(ctx context.Context, d Decision) (Decided, error) {
 		err = late
 	}
 	if err != nil {
-		return Decided{}, err
+		return chat.Decided{}, err
 	}
 	return out, nil
 }
@@ -102,7 +76,10 @@ var decisions = map[string]chat.ConfirmState{
 	"reject":  chat.ConfirmRejected,
 }
 
-func (d *Decision) owner() string {
+// decision is a chat.Decision on its way.
+type decision chat.Decision
+
+func (d *decision) owner() string {
 	if d.Owner != "" {
 		return d.Owner
 	}
@@ -110,23 +87,23 @@ func (d *Decision) owner() string {
 }
 
 // again answers a decision about a confirmation that is closed.
-func (d *Decision) again(c chat.Confirmation) (Decided, error) {
+func (d *decision) again(c chat.Confirmation) (chat.Decided, error) {
 	if c.Decision == "" {
-		return Decided{}, gone(c.State)
+		return chat.Decided{}, gone(c.State)
 	}
 	if c.Decision != d.Decision || !sameJSON(c.EditedArgs, d.EditedArgs) {
-		return Decided{}, &fault.Error{Kind: fault.Conflict, Code: "already_decided", Msg: "This was decided before, and otherwise."}
+		return chat.Decided{}, &fault.Error{Kind: fault.Conflict, Code: "already_decided", Msg: "This was decided before, and otherwise."}
 	}
-	return Decided{Confirmation: c, RunID: c.DecisionRun, Replayed: true}, nil
+	return chat.Decided{Confirmation: c, RunID: c.DecisionRun, Replayed: true}, nil
 }
 
-func (d *Decision) taken(c chat.Confirmation, to chat.ConfirmState, t *tx) Decided {
+func (d *decision) taken(c chat.Confirmation, to chat.ConfirmState, t *tx) chat.Decided {
 	c.State, c.Decision, c.DecidedBy, c.DecidedAt = to, d.Decision, d.User, t.now
 	c.Reason, c.EditedArgs, c.DecisionRun = clean(d.Reason), d.EditedArgs, d.Run.ID
-	return Decided{Confirmation: c, RunID: d.Run.ID}
+	return chat.Decided{Confirmation: c, RunID: d.Run.ID}
 }
 
-func (d *Decision) store(t *tx, c chat.Confirmation) error {
+func (d *decision) store(t *tx, c chat.Confirmation) error {
 	if _, err := t.exec(`UPDATE confirmation SET state = ?, decision = ?, decided_by = ?, decided_at = ?, reason = ?, edited_args = ?, decision_run = ?
 		WHERE id = ? AND state = 'pending'`,
 		string(c.State), c.Decision, c.DecidedBy, micros(c.DecidedAt), c.Reason, string(c.EditedArgs), c.DecisionRun, c.ID); err != nil {

@@ -9,25 +9,12 @@ import (
 	"agentd/internal/fault"
 )
 
-// Start is everything that begins with a run.
-type Start struct {
-	Run        chat.Run     // ID, Conversation and Who.User are set; Started is set by the log when zero
-	Entries    []chat.Entry // under the run
-	Key        string       // of the request, so that its repetition starts nothing; "" is none
-	MaxPerUser int          // runs of one user at once; 0 is no limit
-
-	// Supersede gives the entries that close a pending confirmation, under the run that asked. nil refuses to
-	// start while one is pending. It must only compute: it may be called more than once.
-	Supersede func(chat.Confirmation) []chat.Entry
-	Audit     []chat.AuditRow
-}
-
 // StartRun stores a run with its first entries, all or nothing, and names the conversation by its first user
 // message. When the same user has used the same key in this conversation before, the stored run is returned
 // and replayed is true. Errors: Missing without a conversation; Conflict with code run_active while another run
 // goes on, with code confirmation_open while a person is asked and Supersede is nil; RateLimited when the user
 // has MaxPerUser runs going.
-func (l *Log) StartRun(ctx context.Context, s Start) (run chat.Run, replayed bool, err error) {
+func (l *Log) StartRun(ctx context.Context, s chat.Start) (run chat.Run, replayed bool, err error) {
 	err = l.apply(ctx, s.Run.Conversation, func(t *tx) error {
 		run, replayed = s.Run, false
 		if err := t.lock("conversation " + run.Conversation); err != nil {

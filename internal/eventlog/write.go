@@ -10,31 +10,12 @@ import (
 	"agentd/internal/fault"
 )
 
-// Write is what a run adds at once.
-type Write struct {
-	RunID   string
-	Entries []chat.Entry
-	Confirm []chat.Confirmation // new ones; State is pending when empty, Created is now when zero
-	Move    []Move
-	Audit   []chat.AuditRow
-
-	End  bool // the run ends with this write; true exactly when Entries hold its terminal event
-	Late bool // the run may have ended already: an answer that came late
-}
-
-// Move brings a confirmation from one of some states to another.
-type Move struct {
-	ID   string
-	From []chat.ConfirmState
-	To   chat.ConfirmState
-}
-
 // Write adds to a run, all or nothing, and returns the conversation's last seq. Errors: Missing when the run or
 // its conversation is gone; Conflict with code run_ended when the run has ended and the write is not Late, with
 // code confirmation_state when a Move finds another state; Internal when End and the terminal event do not come
 // together, or there are two.
-func (l *Log) Write(ctx context.Context, w Write) (last int64, err error) {
-	if err := w.terminal(); err != nil {
+func (l *Log) Write(ctx context.Context, w chat.Write) (last int64, err error) {
+	if err := terminal(w); err != nil {
 		return 0, err
 	}
 	// The writer that keeps a run's order is chosen by the run: its conversation is not known here.
@@ -74,7 +55,7 @@ func (l *Log) Write(ctx context.Context, w Write) (last int64, err error) {
 }
 
 // terminal checks that the run's last event and its end come together.
-func (w *Write) terminal() error {
+func terminal(w Write) error {
 	n := 0
 	for _, e := range w.Entries {
 		if e.Event != nil && chat.Terminal(e.Event) {
@@ -91,7 +72,7 @@ func (w *Write) terminal() error {
 }
 
 // extend reserves the seqs of the entries if the run may still be written.
-func (t *tx) extend(w Write) (conversation string, last int64, err error) {
+func (t *tx) extend(w chat.Write) (conversation string, last int64, err error) {
 	q := `UPDATE conversation SET last_seq = last_seq + ?, updated = ?
 		WHERE id = (SELECT conversation FROM run WHERE id = ? AND ended = 0) RETURNING id, last_seq`
 	if w.Late {
@@ -122,7 +103,7 @@ func (t *tx) extend(w Write) (conversation string, last int64, err error) {
 	return conversation, last, nil
 }
 
-func (t *tx) move(conversation string, m Move) error {
+func (t *tx) move(conversation string, m chat.Move) error {
 	if len(m.From) == 0 {
 		return fault.New(fault.Internal, "A confirmation moves from a state.")
 	}
