@@ -32,3 +32,45 @@ type ArtifactMeta struct {
 	LastUsed     time.Time
 	Expires      time.Time
 }
+
+// ArtifactQuota bounds the bytes of staged and committed artifacts. 0 is no limit.
+type ArtifactQuota struct {
+	Conversation, User, Total int64
+}
+
+// ArtifactUsage is how many bytes count against a quota.
+type ArtifactUsage struct {
+	Conversation, User, Total int64
+}
+
+// ArtifactFilter narrows a list of artifacts. The zero filter is the first 1000 of all.
+type ArtifactFilter struct {
+	States        []ArtifactState
+	Conversation  string
+	ExpiredBefore time.Time
+	Limit         int // 0 is 1000
+}
+
+// Decisions about storing a result.
+const (
+	ArtifactCreated   = "CREATED"
+	ArtifactSkipped   = "SKIPPED"
+	ArtifactDenied    = "DENIED"
+	ArtifactFailed    = "FAILED"
+	ArtifactCancelled = "CANCELLED"
+)
+
+// Coverages of a stored result.
+const (
+	CoverageComplete = "COMPLETE"
+	CoveragePrefix   = "PREFIX"
+	CoverageUnknown  = "UNKNOWN"
+)
+
+// Formats of a stored result.
+const (
+	FormatRows   = "jsonl"
+	FormatJSON   = "json"
+	FormatText   = "text"
+	FormatBinary = "binary"
+)
