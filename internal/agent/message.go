@@ -54,7 +54,7 @@ func (s *Service) Message(ctx context.Context, who chat.Identity, conversation s
 		}},
 	}
 	if in.Strategy == StrategyInterrupt {
-		if err := s.interrupt(ctx, conversation); err != nil {
+		if err := s.interrupt(ctx, who, conversation); err != nil {
 			return Accepted{}, err
 		}
 		st.Supersede = func(c chat.Confirmation) []chat.Entry {
@@ -136,7 +136,7 @@ func (s *Service) replaceable(ctx context.Context, conversation, id string) erro
 }
 
 // interrupt stops the active run and waits until it has ended.
-func (s *Service) interrupt(ctx context.Context, conversation string) error {
+func (s *Service) interrupt(ctx context.Context, who chat.Identity, conversation string) error {
 	ctx, cancel := context.WithTimeout(ctx, interruptWait)
 	defer cancel()
 	for {
@@ -146,7 +146,7 @@ func (s *Service) interrupt(ctx context.Context, conversation string) error {
 			return err
 		}
 		if !r.Cancelled {
-			if _, err := s.o.Store.Cancel(ctx, conversation, nil); err != nil {
+			if err := s.Cancel(ctx, who, conversation); err != nil {
 				return err
 			}
 		}

@@ -24,7 +24,7 @@ type (
 		ActiveRun(ctx context.Context, conversation string) (run chat.Run, ok bool, err error)
 		ActiveRuns(context.Context) ([]chat.Run, error)
 		// Cancel asks the active run to stop and names it; without one it closes what is pending with reject's entries.
-		Cancel(ctx context.Context, conversation string, reject func(chat.Confirmation) []chat.Entry) (runID string, err error)
+		Cancel(ctx context.Context, conversation string, reject func(chat.Confirmation) []chat.Entry, audit ...chat.AuditRow) (runID string, err error)
 		Changed(conversation string) <-chan struct{}
 	}
 
