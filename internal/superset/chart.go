@@ -1,6 +1,10 @@
 package superset
 
-import "context"
+import (
+	"context"
+	"net/http"
+	"strconv"
+)
 
 // A ChartRow is a chart as lists show it. Dashboards names hidden drafts too.
 type ChartRow struct {
@@ -74,4 +78,9 @@ func hasUUID(all []string, uuid string) bool {
 		}
 	}
 	return false
+}
+
+// DeleteChart removes a chart for ever. Reports that hang on it are Conflict.
+func (s *Session) DeleteChart(ctx context.Context, id int) error {
+	return blocked(s.write(ctx, http.MethodDelete, "/api/v1/chart/"+strconv.Itoa(id), nil, nil))
 }

@@ -97,6 +97,10 @@ func all[T any](ctx context.Context, s *Session, q query[T], limit int) (Page[T]
 	if err != nil {
 		return out, err
 	}
+	seen := map[int]bool{}
+	for _, row := range out.Rows {
+		seen[q.id(row)] = true
+	}
 	for len(out.Rows) < min(out.Total, limit) {
 		q.paging.Page++
 		next, err := list(ctx, s, q)
@@ -105,6 +109,12 @@ func all[T any](ctx context.Context, s *Session, q query[T], limit int) (Page[T]
 		}
 		if next.Total != out.Total || len(next.Rows) == 0 {
 			return out, mismatch("The list changed while it was read.")
+		}
+		for _, row := range next.Rows {
+			if seen[q.id(row)] {
+				return out, mismatch("The list changed while it was read.")
+			}
+			seen[q.id(row)] = true
 		}
 		out.Rows = append(out.Rows, next.Rows...)
 	}

@@ -1,0 +1,268 @@
+package supersettools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"agentd/internal/chat"
+	"agentd/internal/fault"
+	"agentd/internal/superset"
+	"agentd/internal/tool"
+)
+
+type deleteDashboardArgs struct {
+	EnvID        string `json:"env_id,omitempty" jsonschema:"description=Environment; default: the current one"`
+	Dashboard    string `json:"dashboard" jsonschema:"minLength=1,maxLength=2000,description=Id\\, uuid\\, slug or address"`
+	DeleteCharts bool   `json:"delete_charts,omitempty" jsonschema:"description=Also its charts that are used nowhere else"`
+}
+
+func deleteDashboard(d Deps) tool.Tool {
+	return define(d, "delete_dashboard", tool.Dangerous, []string{"can_read on Dashboard", "can_write on Dashboard"}, []string{"dashboard"},
+		func(o op, in deleteDashboardArgs) (tool.Bound, error) {
+			ref, err := o.ref("/dashboard", dashboardKind, in.Dashboard)
+			if err != nil {
+				return tool.Bound{}, err
+			}
+			return o.writing(dashboardDeletion{o: o, ref: ref, in: in, backups: d.Backups},
+				"Open the list of dashboards in Superset and look whether the dashboard is still there."), nil
+		})
+}
+
+// A dashboardDeletion is one call of delete_dashboard.
+type dashboardDeletion struct {
+	o       op
+	ref     superset.Ref
+	in      deleteDashboardArgs
+	backups Backups
+}
+
+// A doomed is a dashboard with all that its deletion touches.
+type doomed struct {
+	d       superset.Dashboard
+	charts  []superset.ChartRow
+	goes    []superset.ChartRow // charts that are deleted with it
+	keeps   []superset.ChartRow // charts that would be, but may not
+	reports []superset.Report
+	blind   bool // whether reports hang on it is not known
+	backup  *bundle
+	without string // why there is no backup
+}
+
+func (x dashboardDeletion) look(ctx context.Context, s *superset.Session) (doomed, error) {
+	var v doomed
+	var err error
+	if v.d, err = s.Dashboard(ctx, x.ref); err != nil {
+		return v, err
+	}
+	me, err := s.Me(ctx)
+	if err != nil {
+		return v, err
+	}
+	name := title(v.d.Title, dashboardKind, strconv.Itoa(v.d.ID))
+	if err := mustOwn(me, "dashboard", name, v.d.Owners); err != nil {
+		return v, err
+	}
+	page, err := s.Charts(ctx, superset.ChartFilter{Dashboard: v.d.ID}, 10*superset.PageCap)
+	if err != nil {
+		return v, err
+	}
+	v.charts = page.Rows
+	if x.in.DeleteCharts {
+		for _, c := range v.charts {
+			switch {
+			case len(c.Dashboards) > 1:
+			case me.May("can_write on Chart") && me.MayChange(c.Owners):
+				v.goes = append(v.goes, c)
+			default:
+				v.keeps = append(v.keeps, c)
+			}
+		}
+	}
+	v.reports, err = s.DashboardReports(ctx, v.d.ID)
+	switch fault.KindOf(err) {
+	case "":
+	case fault.Missing, fault.Denied:
+		v.blind = true
+	default:
+		return v, err
+	}
+	v.backup, v.without, err = backup(ctx, s, v)
+	return v, err
+}
+
+// backup exports the dashboard. That it cannot be exported, or the export could not be imported again, is a reason and
+// no error; that Superset did not answer is an error.
+func backup(ctx context.Context, s *superset.Session, v doomed) (*bundle, string, error) {
+	for _, c := range v.charts {
+		if c.DatasetID == 0 {
+			return nil, "the chart “" + c.Name + "” lost its dataset, so an export could not be imported again", nil
+		}
+	}
+	r, err := s.ExportDashboards(ctx, v.d.ID)
+	var b *bundle
+	if err == nil {
+		b, err = readBundle(r)
+	}
+	switch fault.KindOf(err) {
+	case "":
+		if n, err := b.entries("dashboards/"); err != nil || n != 1 {
+			return nil, "the export does not hold the dashboard", nil
+		}
+		return b, "", nil
+	case fault.Denied:
+		return nil, "the user may not export it", nil
+	case fault.Internal, fault.Missing, fault.TooLarge:
+		return nil, "Superset cannot export it", nil
+	}
+	return nil, "", err
+}
+
+func (x dashboardDeletion) preview(ctx context.Context, s *superset.Session) (tool.Preview, error) {
+	v, err := x.look(ctx, s)
+	if err != nil {
+		return tool.Preview{}, err
+	}
+	name := title(v.d.Title, dashboardKind, strconv.Itoa(v.d.ID))
+	p := tool.Preview{ConfirmPreview: chat.ConfirmPreview{
+		Object: name, URL: s.PublicURL(superset.DashboardPath(v.d.ID, v.d.Slug)), ChangedOn: v.d.ChangedOn.String(), Owners: peopleNames(v.d.Owners),
+		Diff:        []chat.Change{{Field: "dashboard", Before: object(name)}},
+		BlastRadius: []chat.Dependent{},
+		Notes:       []string{"This is permanent: Superset has no bin."},
+	}}
+	note := func(text string) { p.Notes = append(p.Notes, text) }
+	for _, c := range v.goes {
+		p.Diff = append(p.Diff, chat.Change{Field: fmt.Sprintf("charts/%d", c.ID), Before: object(c.Name)})
+	}
+	for _, c := range v.charts {
+		d := chat.Dependent{Kind: "chart", ID: strconv.Itoa(c.ID), Title: c.Name, URL: s.PublicURL(superset.ChartPath(c.ID)), Note: "stays"}
+		switch {
+		case hasChart(v.goes, c.ID):
+			d.Note = "is deleted too"
+		case hasChart(v.keeps, c.ID):
+			d.Note = "stays: the user may not delete it"
+		case len(c.Dashboards) > 1:
+			d.Note = "stays: it is on other dashboards"
+		}
+		p.BlastRadius = append(p.BlastRadius, d)
+	}
+	for _, r := range v.reports {
+		p.BlastRadius = append(p.BlastRadius, chat.Dependent{Kind: "report", ID: strconv.Itoa(r.ID), Title: r.Name, Note: "Superset refuses the deletion while it exists"})
+	}
+	if v.blind {
+		note("Whether alerts or reports hang on the dashboard is not known; if so, Superset refuses the deletion.")
+	}
+	if v.without != "" {
+		note("There is no backup: " + v.without + ".")
+	} else {
+		note("An export is kept as a backup before the deletion.")
+	}
+	if v.d.ManagedExternally {
+		note("The dashboard is managed by another system, which may make it anew.")
+	}
+	st := stateOf(v.d, v.charts)
+	st.Extra = fmt.Sprint(chartIDs(v.goes), v.reports, v.without)
+	p.Fingerprint = fingerprint(st)
+	return p, nil
+}
+
+func hasChart(rows []superset.ChartRow, id int) bool {
+	return slices.ContainsFunc(rows, func(c superset.ChartRow) bool { return c.ID == id })
+}
+
+func chartIDs(rows []superset.ChartRow) []int {
+	out := []int{}
+	for _, c := range rows {
+		out = append(out, c.ID)
+	}
+	slices.Sort(out)
+	return out
+}
+
+type deletionView struct {
+	Deleted struct {
+		Dashboard int   `json:"dashboard"`
+		Charts    []int `json:"charts"`
+	} `json:"deleted"`
+	Backup string `json:"backup_artifact,omitempty"`
+	Note   string `json:"note"`
+}
+
+func (x dashboardDeletion) run(ctx context.Context, s *superset.Session) (tool.Result, error) {
+	v, err := x.look(ctx, s)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	name := title(v.d.Title, dashboardKind, strconv.Itoa(v.d.ID))
+	var r tool.Result
+	if v.backup != nil {
+		if r.Artifact, err = x.store(ctx, name, v.backup); err != nil {
+			return tool.Result{}, err
+		}
+	} else {
+		r.Warnings = append(r.Warnings, "There is no backup: "+v.without+".")
+	}
+	if err := s.DeleteDashboard(ctx, v.d.ID); err != nil {
+		return tool.Result{}, err
+	}
+	if _, err := s.Dashboard(ctx, superset.Ref{ID: v.d.ID}); err == nil {
+		return tool.Result{}, notTaken([]string{"dashboard"})
+	} else if !isMissing(err) {
+		return tool.Result{}, afterWrite(err)
+	}
+	var out deletionView
+	out.Deleted.Dashboard, out.Deleted.Charts = v.d.ID, []int{}
+	out.Note = "permanent: this Superset has no bin"
+	if r.Artifact != nil {
+		out.Backup = r.Artifact.ID
+	}
+	for _, c := range v.goes {
+		if err := s.DeleteChart(ctx, c.ID); err != nil {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("The chart “%s” (id %d) was not surely deleted: %s", c.Name, c.ID, fault.Message(err)))
+			continue
+		}
+		out.Deleted.Charts = append(out.Deleted.Charts, c.ID)
+	}
+	var kept []string
+	for _, c := range v.keeps {
+		kept = append(kept, c.Name)
+	}
+	if len(kept) > 0 {
+		r.Warnings = append(r.Warnings, "These charts stay, since the user may not delete them: "+strings.Join(kept, ", ")+".")
+	}
+	r.Summary = "Deleted the dashboard “" + name + "”"
+	if n := len(out.Deleted.Charts); n > 0 {
+		r.Summary += " and " + count(n, "chart")
+	}
+	r.Summary += "."
+	r.Data = object(out)
+	return r, nil
+}
+
+// store keeps the backup. Without it nothing is deleted.
+func (x dashboardDeletion) store(ctx context.Context, name string, b *bundle) (*chat.Artifact, error) {
+	if x.backups == nil {
+		return nil, fault.New(fault.Internal, "no store of backups is wired")
+	}
+	a, err := x.backups.Store(ctx, x.o.call.Who, x.o.call.Conversation, "Backup of “"+name+"” from "+x.o.env.ID, b.reader())
+	if err != nil {
+		return nil, &fault.Error{Kind: fault.KindOf(err), Code: "no_backup", Err: err,
+			Msg: "The backup could not be kept, so nothing was deleted. " + fault.Message(err)}
+	}
+	return a, nil
+}
+
+func (x dashboardDeletion) readBack(ctx context.Context, s *superset.Session, _ tool.Preview) (tool.Outcome, error) {
+	_, err := s.Dashboard(ctx, x.ref)
+	switch {
+	case err == nil:
+		return tool.Outcome{Outcome: chat.OutcomeNotApplied, Evidence: "The dashboard is still there."}, nil
+	case !isMissing(err):
+		return tool.Outcome{}, err
+	case x.in.DeleteCharts:
+		return tool.Outcome{Outcome: chat.OutcomeApplied, Evidence: "The dashboard is gone. Whether its charts were deleted too was not checked."}, nil
+	}
+	return tool.Outcome{Outcome: chat.OutcomeApplied, Evidence: "The dashboard is gone."}, nil
+}
