@@ -1,0 +1,85 @@
+// Package contract plays recorded steps against a Superset, real or mock, and
+// tells where its answers differ from the recorded ones. A scenario is a JSON
+// file: steps that a client may take, each with the answer that a real Apache
+// Superset 6.1.0 gave.
+//
+// Compared are the status, the media type, the presence of telling headers, the
+// keys and types of the body in both directions, and the values at the paths
+// that a step calls exact. null on either side fits any type.
+package contract
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// A Scenario is one file: steps in order, which share cookies, tokens and variables.
+type Scenario struct {
+	About     string         `json:"about"`
+	Tier      string         `json:"tier"` // mock: the mock must agree; reference: it may
+	Variables map[string]any `json:"variables"`
+	Steps     []Step         `json:"steps"`
+}
+
+// A Step is one request with its recorded answer.
+type Step struct {
+	ID       string            `json:"id"`
+	Why      string            `json:"why"`
+	Env      string            `json:"env"` // dev when empty
+	As       string            `json:"as"`  // token:NAME, session:NAME or anonymous; token:admin when empty
+	Request  Request           `json:"request"`
+	Capture  map[string]string `json:"capture"`
+	Repeat   int               `json:"repeat"`
+	Exact    []string          `json:"exact"`
+	Loose    []string          `json:"loose"`
+	Response map[string]any    `json:"response"`
+}
+
+// A Request is what a step sends; values may hold ${name}.
+type Request struct {
+	Method  string         `json:"method"`
+	Path    string         `json:"path"`
+	JSON    *any           `json:"json"`
+	Text    *string        `json:"text"`
+	Form    map[string]any `json:"form"`
+	Files   map[string]any `json:"files"`
+	CSRF    string         `json:"csrf"`
+	Headers map[string]any `json:"headers"`
+
+	jsonThere bool
+}
+
+// UnmarshalJSON tells "json": null from no json at all.
+func (r *Request) UnmarshalJSON(text []byte) error {
+	type plain Request
+	var there map[string]json.RawMessage
+	if err := json.Unmarshal(text, &there); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, (*plain)(r)); err != nil {
+		return err
+	}
+	if raw, ok := there["json"]; ok {
+		var v any
+		dec := json.NewDecoder(strings.NewReader(string(raw)))
+		dec.UseNumber()
+		if err := dec.Decode(&v); err != nil {
+			return err
+		}
+		r.JSON, r.jsonThere = &v, true
+	}
+	return nil
+}
+
+// Read reads a scenario. Numbers keep all their digits.
+func Read(in io.Reader) (*Scenario, error) {
+	dec := json.NewDecoder(in)
+	dec.UseNumber()
+	var s Scenario
+	if err := dec.Decode(&s); err != nil {
+		return nil, fmt.Errorf("read scenario: %w", err)
+	}
+	return &s, nil
+}
