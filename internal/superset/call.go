@@ -193,6 +193,8 @@ func (c *Client) decode(ctx context.Context, r call, a answer, out any) error {
 	switch {
 	case err != nil:
 		return r.broken(ctx, true, err)
+	case lr.N == 0 && r.write:
+		return r.strange("Superset's answer is larger than agentd reads.", nil)
 	case lr.N == 0:
 		return fault.New(fault.TooLarge, "Superset's answer is larger than agentd reads.")
 	}
