@@ -61,6 +61,7 @@ type Engine struct {
 	launched bool
 	working  sync.WaitGroup
 	running  atomic.Int64
+	closing  atomic.Bool // DBOS is being shut down
 
 	keepers   sync.WaitGroup // the goroutines that sweep and watch
 	closeOnce sync.Once
@@ -92,7 +93,7 @@ func Open(ctx context.Context, o Options, work func(ctx context.Context, runID s
 	// DBOS's context is not work's: cancelling it would make DBOS forget outcomes.
 	e.dbos, err = dbos.NewContext(context.WithoutCancel(ctx), dbos.Config{
 		AppName: "agentd", ApplicationVersion: ApplicationVersion, ExecutorID: o.Executor,
-		SQLiteSystemDB: s.lite, SystemDBPool: s.pool, Logger: slog.New(quiet{o.Logger.Handler()}),
+		SQLiteSystemDB: s.lite, SystemDBPool: s.pool, Logger: slog.New(quiet{o.Logger.Handler(), &e.closing}),
 	})
 	if err != nil {
 		return nil, errors.Join(fault.Wrap(fault.Internal, "Durable runs could not be prepared.", err), s.close())
@@ -225,6 +226,7 @@ func (e *Engine) shut(ctx context.Context) error {
 	if late != nil {
 		patience = time.Second
 	}
+	e.closing.Store(true)
 	if err := dbos.Shutdown(e.dbos, patience); err != nil && late == nil {
 		late = fault.Wrap(fault.Timeout, "Durable runs did not stop in time.", err)
 	}
