@@ -1,0 +1,69 @@
+import { en, type Key, type Messages } from './en';
+import { ru } from './ru';
+
+export type Lang = 'en' | 'ru';
+export type Params = Record<string, string | number>;
+
+const catalogues: Record<Lang, Messages> = { en, ru };
+
+/** The words of the page in one of its languages, and the formats that belong to it. */
+export class I18n {
+  lang = $state<Lang>('en');
+  #plural = $derived(new Intl.PluralRules(this.lang));
+  #number = $derived(new Intl.NumberFormat(this.lang));
+  #decimal = $derived(new Intl.NumberFormat(this.lang, { maximumFractionDigits: 1 }));
+  #time = $derived(new Intl.DateTimeFormat(this.lang, { hour: '2-digit', minute: '2-digit' }));
+  #dateTime = $derived(new Intl.DateTimeFormat(this.lang, { dateStyle: 'medium', timeStyle: 'short' }));
+
+  constructor(lang: Lang = 'en') {
+    this.lang = lang;
+  }
+
+  /** The text of a key. Plural forms are chosen by the parameter `n`; numbers are written as the language does. */
+  t = (key: Key, p: Params = {}): string => {
+    const m = catalogues[this.lang][key];
+    const form = typeof m === 'string' ? m : (m[this.#plural.select(Number(p.n ?? 0))] ?? m.other ?? '');
+    return form.replace(/\{(\w+)\}/g, (whole, name: string) => {
+      const v = p[name];
+      if (v === undefined) return whole;
+      return typeof v === 'number' ? this.number(v) : v;
+    });
+  };
+
+  number = (n: number): string => this.#number.format(n);
+
+  /** The time of day of today's moments, date and time of others; '' for what is no date. */
+  moment = (iso: string): string => {
+    const d = new Date(iso);
+    if (Number.isNaN(d.getTime())) return '';
+    return d.toDateString() === new Date().toDateString() ? this.#time.format(d) : this.#dateTime.format(d);
+  };
+
+  duration = (ms: number): string =>
+    ms < 1000
+      ? this.t('milliseconds', { n: Math.round(ms) })
+      : this.t('seconds', { n: this.#decimal.format(ms / 1000) });
+
+  money = (usd: number): string =>
+    new Intl.NumberFormat(this.lang, { style: 'currency', currency: 'USD', maximumFractionDigits: 4 }).format(usd);
+
+  bytes = (n: number): string => {
+    const units = ['B', 'KB', 'MB', 'GB'];
+    let i = 0;
+    let v = n;
+    while (v >= 1000 && i < units.length - 1) {
+      v /= 1000;
+      i++;
+    }
+    return `${this.#decimal.format(v)} ${units[i]}`;
+  };
+}
+
+/** The page's language: the link's, the one chosen before, the user's, the browser's. */
+export function chooseLang(...wishes: (string | null | undefined)[]): Lang {
+  for (const w of wishes) {
+    const short = w?.slice(0, 2).toLowerCase();
+    if (short === 'en' || short === 'ru') return short;
+  }
+  return 'en';
+}

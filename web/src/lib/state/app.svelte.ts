@@ -1,0 +1,268 @@
+import { createContext } from 'svelte';
+import { Refused, type Api, type Environment, type Me, type Summary } from '../api';
+import { I18n, chooseLang, type Lang } from '../i18n/i18n.svelte';
+import type { Params } from '../params';
+import type { View, WireEvent } from '../wire';
+import { Announcer } from './announcer.svelte';
+import { Prefs } from './prefs.svelte';
+import { Session } from './session.svelte';
+
+const slowMs = 7000;
+const identityMs = 60_000;
+
+export interface Notice {
+  id: number;
+  text: string;
+}
+
+/** What stops the whole page. */
+export type Blocked = 'signed-out' | 'other-user' | null;
+
+/** The page: who is asking, about what, in which environment, and the conversation that is open. */
+export class App {
+  readonly i18n: I18n;
+  readonly announcer = new Announcer();
+  readonly session: Session;
+
+  me = $state.raw<Me | null>(null);
+  blocked = $state<Blocked>(null);
+  environments = $state.raw<Environment[]>([]);
+  envId = $state('');
+  view = $state.raw<View>({});
+  useView = $state(true);
+  draft = $state('');
+  list = $state.raw<Summary[]>([]);
+  listCursor = $state('');
+  listLoaded = $state(false);
+  notices = $state.raw<Notice[]>([]);
+  online = $state(true);
+
+  /** Longest message that the server takes, in characters. */
+  readonly messageLimit = 20_000;
+  readonly env = $derived.by(() => this.environments.find((e) => e.id === this.envId));
+  readonly prod = $derived.by(() => this.env?.class === 'prod');
+  /** What goes with the next message. */
+  readonly sentView = $derived.by<View>(() => {
+    const v: View = this.useView ? { ...this.view } : {};
+    return this.envId && this.useView && Object.keys(v).length > 0 ? { ...v, envId: this.envId } : v;
+  });
+
+  #noticeId = 0;
+  #listRead = 0;
+  #slow: ReturnType<typeof setTimeout> | undefined;
+  #identity: ReturnType<typeof setInterval> | undefined;
+
+  constructor(
+    readonly api: Api,
+    readonly params: Params,
+    readonly prefs = new Prefs(),
+    /** Keeps the address of the page in step with what is open. */
+    private readonly onopen: (conversation: string | null) => void = () => undefined,
+  ) {
+    this.i18n = new I18n(chooseLang(params.lang, prefs.lang, globalThis.navigator?.language));
+    this.view = params.view;
+    this.draft = params.draft;
+    this.session = new Session(api, {
+      created: (id) => {
+        this.onopen(id);
+        void this.readList();
+      },
+      happened: (events) => events.forEach((e) => this.#announce(e)),
+      restored: () => this.announcer.say(this.i18n.t('reconnected')),
+      malformed: () => this.notify(this.i18n.t('malformed')),
+      signedOut: () => this.#block('signed-out'),
+    });
+    if (params.dropped.length > 0) this.notify(this.i18n.t('paramsDropped', { names: params.dropped.join(', ') }));
+  }
+
+  /** Reads what the page needs to begin. Sends nothing on anybody's behalf. */
+  async start(): Promise<void> {
+    await this.checkIdentity();
+    if (this.blocked) return;
+    this.#identity = setInterval(() => void this.checkIdentity(), identityMs);
+    const open = this.params.conversation;
+    await Promise.all([this.readEnvironments(), this.readList(), open ? this.session.show(open) : undefined]);
+  }
+
+  destroy(): void {
+    clearInterval(this.#identity);
+    clearTimeout(this.#slow);
+    this.announcer.destroy();
+    this.session.destroy();
+  }
+
+  /** Asks who is signed in. Another user, or none, ends what the page shows of the first one. */
+  async checkIdentity(): Promise<void> {
+    try {
+      const me = await this.api.me();
+      if (this.me && this.me.user !== me.user) {
+        this.#block('other-user');
+        return;
+      }
+      if (!this.me && !this.params.lang && !this.prefs.lang) this.i18n.lang = chooseLang(me.language, this.i18n.lang);
+      this.me = me;
+      if (this.blocked === 'signed-out') {
+        this.blocked = null;
+        this.session.setVisible(true);
+      }
+    } catch (e) {
+      if (!(e instanceof Refused)) throw e;
+      if (e.status === 401) this.#block('signed-out');
+    }
+  }
+
+  async readEnvironments(): Promise<void> {
+    try {
+      this.environments = await this.api.environments();
+    } catch (e) {
+      this.#failed(e);
+      return;
+    }
+    const asked = this.params.envId;
+    if (asked && this.#lists(asked)) this.envId = asked;
+    else {
+      if (asked) this.notify(this.i18n.t('envUnknown', { env: asked }));
+      this.envId = this.#lists(this.prefs.envId) ? this.prefs.envId : firstSafe(this.environments);
+    }
+  }
+
+  /** Reads the list anew, or its next page. An answer that was overtaken is dropped. */
+  async readList(more = false): Promise<void> {
+    const read = ++this.#listRead;
+    try {
+      const page = await this.api.conversations({ limit: 30, cursor: more ? this.listCursor : undefined });
+      if (read !== this.#listRead) return;
+      const known = more ? this.list : [];
+      this.list = [...known, ...page.conversations.filter((c) => !known.some((k) => k.id === c.id))];
+      this.listCursor = page.next_cursor ?? '';
+      this.listLoaded = true;
+    } catch (e) {
+      this.#failed(e);
+    }
+  }
+
+  openConversation(id: string): void {
+    this.onopen(id);
+    void this.session.show(id);
+  }
+
+  newConversation(): void {
+    this.onopen(null);
+    this.session.close();
+  }
+
+  async send(): Promise<void> {
+    const text = this.draft;
+    if (this.session.open.length > 0) return;
+    this.draft = '';
+    const taken = await this.session.send(text, this.sentView, this.envId);
+    if (!taken && this.draft === '') this.draft = text;
+  }
+
+  /** Puts a text into the message field. Sending it is a person's own act. */
+  fill(text: string): void {
+    this.draft = text;
+    document.getElementById('composer')?.focus();
+  }
+
+  /** Asks what a failed run was asked, once more. */
+  askAgain(runId: string): void {
+    const c = this.session.conversation;
+    const run = c.runs[runId];
+    const asked = c.items.find((i) => i.kind === 'message' && i.id === run?.messageId);
+    if (asked?.kind === 'message') void this.session.send(asked.text, run?.view ?? {}, run?.envId ?? '');
+  }
+
+  /** Moves the focus to the heading of the open question; only a person's wish does. */
+  goToDecision(): void {
+    const first = this.session.open[0];
+    const heading = first ? document.getElementById(`confirm-${first.id}`) : null;
+    heading?.scrollIntoView({ block: 'center' });
+    heading?.focus();
+  }
+
+  setVisible(visible: boolean): void {
+    if (!this.blocked) this.session.setVisible(visible);
+    if (visible) void this.checkIdentity();
+  }
+
+  setOnline(online: boolean): void {
+    this.online = online;
+    if (online) this.session.reconnect();
+  }
+
+  setEnv(id: string): void {
+    this.envId = id;
+    this.prefs.setEnv(id);
+    if (this.env) this.announcer.say(this.i18n.t('envChanged', { env: this.env.title }));
+  }
+
+  setLang(l: Lang): void {
+    this.i18n.lang = l;
+    this.prefs.setLang(l);
+  }
+
+  notify(text: string): void {
+    this.notices = [...this.notices.filter((n) => n.text !== text), { id: ++this.#noticeId, text }];
+  }
+
+  dismiss(id: number): void {
+    this.notices = this.notices.filter((n) => n.id !== id);
+  }
+
+  #lists = (id: string): boolean => this.environments.some((e) => e.id === id);
+
+  #block(why: Exclude<Blocked, null>): void {
+    this.blocked = why;
+    if (why === 'other-user') this.session.close();
+    else this.session.setVisible(false);
+    this.announcer.say(this.i18n.t(why === 'other-user' ? 'otherUser' : 'sessionExpired'), true);
+  }
+
+  #failed(e: unknown): void {
+    if (!(e instanceof Refused)) throw e;
+    if (e.status === 401) this.#block('signed-out');
+    else if (e.status !== 0) this.notify(e.message || this.i18n.t('refusedGeneric', { code: e.code }));
+  }
+
+  #announce(e: WireEvent): void {
+    const { t } = this.i18n;
+    switch (e.type) {
+      case 'run_started':
+        this.announcer.say(t('answering'));
+        clearTimeout(this.#slow);
+        this.#slow = setTimeout(() => this.announcer.say(t('stillAnswering')), slowMs);
+        break;
+      case 'confirm_required':
+        this.announcer.say(t('decisionNeeded'), true);
+        break;
+      case 'tool_timeout':
+        this.announcer.say(t(e.is_write_tool ? 'unknownTitle' : 'failed'), e.is_write_tool);
+        break;
+      case 'tool_outcome':
+        this.announcer.say(
+          t(e.outcome === 'applied' ? 'applied' : e.outcome === 'not_applied' ? 'notApplied' : 'stillUnknown'),
+        );
+        break;
+      case 'permission_denied':
+        this.announcer.say(t('deniedTitle'));
+        break;
+      case 'run_finished':
+      case 'run_error':
+        clearTimeout(this.#slow);
+        if (e.type === 'run_error') this.announcer.say(t('runFailed'), true);
+        else if (e.outcome === 'answered') this.announcer.say(t('answered'));
+        else if (e.outcome === 'cancelled') this.announcer.say(t('cancelled'));
+        void this.readList();
+        break;
+    }
+  }
+}
+
+/** Where nothing was chosen: the first place that is not production. Production is chosen by a person. */
+function firstSafe(all: Environment[]): string {
+  if (all.length === 1) return all[0]?.id ?? '';
+  return all.find((e) => e.class !== 'prod' && e.reachable !== false)?.id ?? '';
+}
+
+export const [useApp, provideApp] = createContext<App>();

@@ -1,0 +1,22 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { svelteTesting } from '@testing-library/svelte/vite';
+import { defineConfig } from 'vitest/config';
+
+// `base` is relative: the page works at the root and below /agentd/ without being built again.
+// Nothing is inlined: the page's policy allows no inline script, style or font.
+export default defineConfig({
+  plugins: [svelte(), svelteTesting()],
+  base: './',
+  build: {
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    sourcemap: false,
+  },
+  test: {
+    environment: 'jsdom',
+    setupFiles: ['tests/setup.ts'],
+    include: ['src/**/*.test.ts', 'tests/**/*.test.ts'],
+    coverage: { provider: 'v8', include: ['src/**'] },
+  },
+});
