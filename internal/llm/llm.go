@@ -37,7 +37,8 @@ type Options struct {
 
 // A Client makes model steps. It is safe for several goroutines and holds no state of a conversation.
 type Client struct {
-	step func(context.Context, chat.Prompt, func(chat.Delta) error) (chat.Completion, error)
+	step   func(context.Context, chat.Prompt, func(chat.Delta) error) (chat.Completion, error)
+	repeat *repeater // nil for the offline planner
 }
 
 // New returns a client. Its error is Invalid and names what is missing; nothing is sent yet.
@@ -78,8 +79,8 @@ func NewClient(m StreamModel, log *slog.Logger) *Client {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	r := &repeater{model: m, log: log}
-	return &Client{step: r.generate}
+	r := &repeater{model: m, log: log, wait: sleep}
+	return &Client{step: r.generate, repeat: r}
 }
 
 // Generate makes one model step and blocks until it ends. sink gets the text as it comes, from one goroutine

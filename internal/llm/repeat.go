@@ -25,6 +25,7 @@ const (
 type repeater struct {
 	model StreamModel
 	log   *slog.Logger
+	wait  func(context.Context, time.Duration) error // sleep, but for tests
 }
 
 func (r *repeater) generate(ctx context.Context, p chat.Prompt, sink func(chat.Delta) error) (chat.Completion, error) {
@@ -40,7 +41,7 @@ func (r *repeater) generate(ctx context.Context, p chat.Prompt, sink func(chat.D
 			return chat.Completion{}, err
 		}
 		r.log.WarnContext(ctx, "model step is repeated", "attempt", try+2, "of", repeats+1, "wait", wait, "code", fault.CodeOf(err), "err", err)
-		if err := sleep(ctx, wait); err != nil {
+		if err := r.wait(ctx, wait); err != nil {
 			return chat.Completion{}, err
 		}
 		if a.offset > 0 { // the next attempt may have no text at all: what was shown is taken back

@@ -14,6 +14,9 @@ func Check(p chat.Prompt) error {
 		r.Messages = append(r.Messages, scriptserver.Message{Role: "system", Content: scriptserver.Text(p.System)})
 	}
 	for _, m := range p.Messages {
+		if a, ok := m.(chat.AssistantMessage); ok && a.Text == "" && len(a.Calls) == 0 {
+			continue // said nothing: the client leaves it out too
+		}
 		r.Messages = append(r.Messages, message(m))
 	}
 	for _, t := range p.Tools {

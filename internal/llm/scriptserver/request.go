@@ -2,6 +2,7 @@ package scriptserver
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 )
 
@@ -12,6 +13,9 @@ type Request struct {
 	StreamOptions options   `json:"stream_options"`
 	Messages      []Message `json:"messages"`
 	Tools         []Tool    `json:"tools"`
+
+	Fields map[string]json.RawMessage `json:"-"` // all that the body holds
+	Header http.Header                `json:"-"`
 }
 
 type options struct {

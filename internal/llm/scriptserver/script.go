@@ -59,9 +59,9 @@ type When struct {
 type Call struct {
 	ID    string          `json:"id"`
 	Name  string          `json:"name"`
-	Args  json.RawMessage `json:"args,omitempty"`     // JSON; sent as its text
+	Args  json.RawMessage `json:"args,omitempty"`      // JSON; sent as its text
 	Text  string          `json:"args_text,omitempty"` // instead of Args: text that need not be JSON
-	Parts int             `json:"parts,omitempty"`    // deltas of the arguments; 0 is 2
+	Parts int             `json:"parts,omitempty"`     // deltas of the arguments; 0 is 2
 }
 
 // Usage is what the answer is said to cost.

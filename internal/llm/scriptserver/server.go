@@ -155,8 +155,8 @@ func read(r *http.Request) (Request, error) {
 	if err != nil {
 		return Request{}, fmt.Errorf("read the request: %w", err)
 	}
-	var req Request
-	if !utf8.Valid(b) || json.Unmarshal(b, &req) != nil {
+	req := Request{Header: r.Header.Clone()}
+	if !utf8.Valid(b) || json.Unmarshal(b, &req) != nil || json.Unmarshal(b, &req.Fields) != nil {
 		return req, errors.New("We could not parse the JSON body of your request.") //nolint:staticcheck // the provider's words
 	}
 	if !req.Stream {
