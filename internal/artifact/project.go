@@ -1,0 +1,125 @@
+package artifact
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"agentd/internal/chat"
+	"agentd/internal/fault"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// projection makes rows by position of stored lines, with the columns that were asked for.
+type projection struct {
+	stored  []chat.Column
+	columns []chat.Column
+	at      []int // columns[i] is stored[at[i]]
+	whole   bool  // all of them, in their order
+}
+
+// project is Invalid with code columns where a name is not there, and names those that are.
+func project(m chat.ArtifactMeta, names []string) (projection, error) {
+	p := projection{stored: m.Columns}
+	if len(names) == 0 {
+		p.columns, p.whole = m.Columns, true
+		for i := range m.Columns {
+			p.at = append(p.at, i)
+		}
+		return p, nil
+	}
+	if m.Format != chat.FormatRows {
+		return p, &fault.Error{Kind: fault.Invalid, Code: "columns", Msg: "This stored result has no columns."}
+	}
+	for _, n := range names {
+		i := slices.IndexFunc(m.Columns, func(c chat.Column) bool { return c.Name == n })
+		if i < 0 {
+			return p, noColumn(n, m.Columns)
+		}
+		p.at = append(p.at, i)
+		p.columns = append(p.columns, m.Columns[i])
+	}
+	return p, nil
+}
+
+func noColumn(name string, cols []chat.Column) error {
+	const shown = 30
+	var names []string
+	for _, c := range cols[:min(len(cols), shown)] {
+		names = append(names, c.Name)
+	}
+	if len(cols) > shown {
+		names = append(names, fmt.Sprintf("and %d more", len(cols)-shown))
+	}
+	there := strings.Join(names, ", ")
+	return &fault.Error{Kind: fault.Invalid, Code: "columns", Msg: fmt.Sprintf("There is no column %q. There are: %s.", name, there),
+		Fields: []fault.Field{{Pointer: "/columns", Detail: "must be among " + there}}}
+}
+
+var null = json.RawMessage("null")
+
+// row returns a line as an array by position. Missing cells are null.
+func (p projection) row(line []byte) (json.RawMessage, error) {
+	bare := len(p.stored) == 1 && p.stored[0].Type == itemType
+	switch {
+	case bare:
+		return slices.Concat([]byte("["), line, []byte("]")), nil
+	case p.whole && len(line) > 0 && line[0] == '[':
+		return line, nil
+	}
+	cells, err := p.cells(line)
+	if err != nil {
+		return nil, err
+	}
+	out := []byte{'['}
+	for i, at := range p.at {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		cell := null
+		if at < len(cells) && cells[at] != nil {
+			cell = cells[at]
+		}
+		out = append(out, cell...)
+	}
+	return append(out, ']'), nil
+}
+
+// cells returns the values of a line in the order of the stored columns.
+func (p projection) cells(line []byte) ([]json.RawMessage, error) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(line), jsontext.AllowDuplicateNames(true))
+	open, err := d.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	var cells []json.RawMessage
+	if open.Kind() == '{' {
+		cells = make([]json.RawMessage, len(p.stored))
+	}
+	for k := d.PeekKind(); k != ']' && k != '}'; k = d.PeekKind() {
+		i := len(cells)
+		if open.Kind() == '{' {
+			name, err := d.ReadToken()
+			if err != nil {
+				return nil, err
+			}
+			s := name.String()
+			i = slices.IndexFunc(p.stored, func(c chat.Column) bool { return c.Name == s })
+		}
+		v, err := d.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case i < 0: // a key beyond the columns that are kept
+		case i < len(cells):
+			cells[i] = bytes.Clone(v)
+		default:
+			cells = append(cells, bytes.Clone(v))
+		}
+	}
+	return cells, nil
+}
