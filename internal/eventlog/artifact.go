@@ -10,16 +10,6 @@ import (
 	"agentd/internal/fault"
 )
 
-// Quota bounds the bytes of staged and committed artifacts. 0 is no limit.
-type Quota struct {
-	Conversation, User, Total int64
-}
-
-// Usage is how many bytes count against a quota.
-type Usage struct {
-	Conversation, User, Total int64
-}
-
 // CreateArtifact adds meta to the index as staged, with reserve bytes counted until it is committed, deleted or
 // expired. Conflict with code quota when they do not fit.
 func (l *Log) CreateArtifact(ctx context.Context, meta chat.ArtifactMeta, reserve int64, q Quota) error {
@@ -137,14 +127,6 @@ func (l *Log) SetArtifactState(ctx context.Context, id string, s chat.ArtifactSt
 		}
 		return err
 	})
-}
-
-// ArtifactFilter narrows Artifacts. The zero filter is the first 1000 of all.
-type ArtifactFilter struct {
-	States        []chat.ArtifactState
-	Conversation  string
-	ExpiredBefore time.Time
-	Limit         int // 0 is 1000
 }
 
 // Artifacts lists artifacts, the one that expires first first.

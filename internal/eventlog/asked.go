@@ -12,6 +12,12 @@ type (
 	Move = chat.Move
 	// Decision is a person's answer to a confirmation.
 	Decision = chat.Decision
+	// Quota bounds the bytes of staged and committed artifacts. 0 is no limit.
+	Quota = chat.ArtifactQuota
+	// Usage is how many bytes count against a quota.
+	Usage = chat.ArtifactUsage
+	// ArtifactFilter narrows a list of artifacts. The zero filter is the first 1000 of all.
+	ArtifactFilter = chat.ArtifactFilter
 	// Decided is what became of a decision.
 	Decided = chat.Decided
 )
