@@ -35,7 +35,7 @@ func newAnthropic(o Options) *anthropic {
 func (m *anthropic) Stream(ctx context.Context, msgs []llms.MessageContent, sink func(Delta) error, opts ...llms.CallOption) (*llms.ContentResponse, error) {
 	ctx, w := newWatch(ctx, m.idle)
 	defer w.end()
-	d := &doer{http: m.http, watch: w}
+	d := &doer{http: m.http, watch: w, edit: m.edit}
 	client := sdk.NewClient(option.WithoutEnvironmentDefaults(), option.WithBaseURL(m.base), option.WithAPIKey(m.key),
 		option.WithHTTPClient(d), option.WithMaxRetries(0)) // repeating is the repeater's
 	params, err := m.params(msgs, opts)
@@ -57,6 +57,14 @@ func (m *anthropic) Stream(ctx context.Context, msgs []llms.MessageContent, sink
 		return nil, d.failure(ctx, streamError(err))
 	}
 	return nil, d.failure(ctx, errNoFinish)
+}
+
+// edit takes away the header of a key that there is none of.
+func (m *anthropic) edit(req *http.Request) error {
+	if m.key == "" {
+		req.Header.Del("Authorization")
+	}
+	return nil
 }
 
 // GenerateContent makes it an llms.Model.

@@ -46,6 +46,18 @@ func New(o Options) (*Client, error) {
 	if o.Provider == "" || o.Provider == Offline {
 		return &Client{step: offline.Generate}, nil
 	}
+	m, err := NewModel(o)
+	if err != nil {
+		return nil, err
+	}
+	return NewClient(m, o.Logger), nil
+}
+
+// NewModel returns the model of a provider that is not Offline. One Stream of it is one attempt. Errors are New's.
+func NewModel(o Options) (StreamModel, error) {
+	if o.Provider != OpenAI && o.Provider != Anthropic {
+		return nil, fault.New(fault.Invalid, "llm.provider must be offline, openai or anthropic.")
+	}
 	if o.Model == "" {
 		return nil, fault.New(fault.Invalid, "llm.model must name a model of the provider "+o.Provider+".")
 	}
@@ -58,20 +70,11 @@ func New(o Options) (*Client, error) {
 	if o.IdleTimeout <= 0 {
 		o.IdleTimeout = DefaultIdle
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
 	o.HTTP = direct(o.HTTP)
-	var m StreamModel
-	switch o.Provider {
-	case OpenAI:
-		m = newOpenAI(o)
-	case Anthropic:
-		m = newAnthropic(o)
-	default:
-		return nil, fault.New(fault.Invalid, "llm.provider must be offline, openai or anthropic.")
+	if o.Provider == Anthropic {
+		return newAnthropic(o), nil
 	}
-	return NewClient(m, o.Logger), nil
+	return newOpenAI(o), nil
 }
 
 // NewClient returns a client over any model. log may be nil.

@@ -101,3 +101,8 @@ func contains(s string, parts ...string) bool {
 	}
 	return true
 }
+
+// silentAfter says something and is then silent until the client leaves.
+func silentAfter(chunks int, text ...string) scriptserver.Round {
+	return scriptserver.Round{Text: text, Silence: &chunks}
+}
