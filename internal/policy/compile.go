@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"agentd/internal/chat"
@@ -36,8 +37,8 @@ const (
 
 // A set is what one role may in one class, its inherited rules too.
 type set struct {
-	tools map[string]effect // tool → effect, patterns already counted for the tools known at load
-	wild  []wildcard        // for tools that came later
+	allow, deny bits
+	wild        []wildcard // for tools that came later
 }
 
 type wildcard struct {
@@ -45,11 +46,8 @@ type wildcard struct {
 	effect  effect
 }
 
-func (s *set) of(tool string) effect {
-	if e, ok := s.tools[tool]; ok {
-		return e
-	}
-	var e effect
+// later is the effect on a tool that was not known at load.
+func (s *set) later(tool string) (e effect) {
 	for _, w := range s.wild {
 		if util.KeyMatch(tool, w.pattern) {
 			e |= w.effect
@@ -62,8 +60,50 @@ func (s *set) of(tool string) effect {
 type compiled struct {
 	version string
 	rules   []rule
-	sets    map[string]map[string]*set // class → role → set
+	index   map[string]int      // tool that is known or named → its bit
+	sets    map[string]*byClass // role → its sets
 }
+
+// byClass has one set for each of classes.
+type byClass [3]set
+
+var classes = chat.Classes()
+
+func (c *compiled) allows(roles []string, class, tool string) bool {
+	n := slices.Index(classes, class)
+	if n < 0 {
+		return false
+	}
+	i, known := c.index[tool]
+	var e effect
+	for _, r := range roles {
+		s := c.sets[r]
+		switch {
+		case s == nil:
+		case !known:
+			e |= s[n].later(tool)
+		default:
+			e |= s[n].of(i)
+		}
+	}
+	return e == allows
+}
+
+func (s *set) of(i int) (e effect) {
+	if s.allow.has(i) {
+		e |= allows
+	}
+	if s.deny.has(i) {
+		e |= denies
+	}
+	return e
+}
+
+// bits is a set of small numbers.
+type bits []uint64
+
+func (b bits) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
+func (b bits) set(i int)      { b[i/64] |= 1 << (i % 64) }
 
 // enforcer loads rules into Casbin. "*" as the class of a g line becomes one line for each class, since
 // Casbin's domains know no star.
@@ -91,11 +131,11 @@ func enforcer(rules []rule) (*casbin.SyncedEnforcer, error) {
 }
 
 func group(e *casbin.SyncedEnforcer, f []string) error {
-	classes := []string{f[2]}
+	in := []string{f[2]}
 	if f[2] == anyClass {
-		classes = chat.Classes()
+		in = classes
 	}
-	for _, c := range classes {
+	for _, c := range in {
 		if _, err := e.AddGroupingPolicy(f[0], f[1], c); err != nil {
 			return err
 		}
@@ -109,58 +149,69 @@ func compile(version string, rules []rule, tools []string) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compiled{version: version, rules: rules, sets: map[string]map[string]*set{}}
-	for _, class := range chat.Classes() {
-		c.sets[class] = map[string]*set{}
-		for role := range roles(rules) {
+	c := &compiled{version: version, rules: rules, index: indexOf(rules, tools), sets: map[string]*byClass{}}
+	words := c.words()
+	for role := range roles(rules) {
+		own := new(byClass)
+		for n, class := range classes {
 			inherited, err := e.GetImplicitRolesForUser(role, class)
 			if err != nil {
 				return nil, fmt.Errorf("roles of %s: %w", role, err)
 			}
-			s := &set{tools: map[string]effect{}}
+			s := &own[n]
+			s.allow, s.deny = make(bits, words), make(bits, words)
 			for _, from := range append(inherited, role) {
-				own, err := e.GetFilteredPolicy(0, from)
+				rs, err := e.GetFilteredPolicy(0, from)
 				if err != nil {
 					return nil, fmt.Errorf("rules of %s: %w", from, err)
 				}
-				s.add(own, class)
+				s.add(rs, class, c.index)
 			}
-			s.spread(tools)
-			c.sets[class][strings.TrimPrefix(role, rolePrefix)] = s
 		}
+		c.sets[strings.TrimPrefix(role, rolePrefix)] = own
 	}
 	return c, nil
 }
 
-func (s *set) add(rules [][]string, class string) {
+func (c *compiled) words() int { return (len(c.index) + 63) / 64 }
+
+// indexOf gives a bit to every tool that is known or that a rule names.
+func indexOf(rules []rule, tools []string) map[string]int {
+	index := map[string]int{}
+	give := func(tool string) {
+		if _, ok := index[tool]; !ok {
+			index[tool] = len(index)
+		}
+	}
+	for _, t := range tools {
+		give(t)
+	}
+	for _, r := range rules {
+		if r.kind == "p" && !strings.HasSuffix(r.fields[2], "*") {
+			give(strings.TrimPrefix(r.fields[2], toolPrefix))
+		}
+	}
+	return index
+}
+
+func (s *set) add(rules [][]string, class string, index map[string]int) {
 	for _, r := range rules {
 		if r[1] != anyClass && r[1] != class {
 			continue
 		}
-		e := allows
+		e, into := allows, s.allow
 		if r[3] == "deny" {
-			e = denies
+			e, into = denies, s.deny
 		}
-		tool := strings.TrimPrefix(r[2], toolPrefix)
-		if strings.HasSuffix(tool, "*") {
-			s.wild = append(s.wild, wildcard{tool, e})
-		} else {
-			s.tools[tool] |= e
+		pattern := strings.TrimPrefix(r[2], toolPrefix)
+		if !strings.HasSuffix(pattern, "*") {
+			into.set(index[pattern])
+			continue
 		}
-	}
-}
-
-// spread counts the patterns into the map, for every tool that is known or named.
-func (s *set) spread(tools []string) {
-	for _, t := range tools {
-		if _, ok := s.tools[t]; !ok {
-			s.tools[t] = 0
-		}
-	}
-	for t := range s.tools {
-		for _, w := range s.wild {
-			if util.KeyMatch(t, w.pattern) {
-				s.tools[t] |= w.effect
+		s.wild = append(s.wild, wildcard{pattern, e})
+		for tool, i := range index {
+			if util.KeyMatch(tool, pattern) {
+				into.set(i)
 			}
 		}
 	}

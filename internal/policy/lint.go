@@ -48,6 +48,9 @@ func Lint(text string, tools, roles []string) []Problem {
 		out = append(out, whole(text, rules)...)
 	}
 	out = append(out, strangers(rules, tools, roles)...)
+	if !slices.ContainsFunc(out, refuses) {
+		out = append(out, dead(rules, tools)...)
+	}
 	slices.SortStableFunc(out, func(a, b Problem) int { return a.Line - b.Line })
 	return out
 }
@@ -187,6 +190,22 @@ func strangers(rules []rule, tools, roles []string) (out []Problem) {
 			if name := strings.TrimPrefix(s, rolePrefix); !slices.Contains(roles, name) && !defined(rules, s) {
 				note(r, fmt.Sprintf("names the role %q, which nobody knows", name))
 			}
+		}
+	}
+	return out
+}
+
+// always are the tools that no policy is asked about.
+var always = []string{"show_capabilities", "read_artifact"}
+
+// dead reports the tools that no rule allows to anybody.
+func dead(rules []rule, tools []string) (out []Problem) {
+	for _, t := range tools {
+		allowed := slices.ContainsFunc(rules, func(r rule) bool {
+			return r.kind == "p" && r.fields[3] == "allow" && matches(r.fields[2], toolPrefix+t)
+		})
+		if !allowed && !slices.Contains(always, t) {
+			out = append(out, Problem{What: fmt.Sprintf("allows the tool %q to nobody", t)})
 		}
 	}
 	return out

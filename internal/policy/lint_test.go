@@ -2,10 +2,13 @@ package policy_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"agentd/internal/chat"
 	"agentd/internal/policy"
+	"agentd/internal/toolfilter"
 )
 
 const fine = "p, role:A, *, tool:x, allow\n"
@@ -101,6 +104,42 @@ func TestLintReportsUnknownNames(t *testing.T) {
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestLintReportsToolsThatNobodyHas(t *testing.T) {
+	tools := []string{"get_chart", "delete_chart", "show_capabilities", "read_artifact"}
+	var got []string
+	for _, p := range policy.Lint("p, role:A, dev, tool:get_*, allow\np, role:A, *, tool:delete_chart, deny\n", tools, nil) {
+		got = append(got, p.String())
+	}
+	if len(got) != 1 || got[0] != `The policy allows the tool "delete_chart" to nobody` {
+		t.Error(got)
+	}
+}
+
+// Everybody with a stock role has what the role's permissions give, and nothing more.
+func TestBuiltin(t *testing.T) {
+	p, err := policy.Open(t.Context(), policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	datasetWrites := []string{"refresh_dataset", "update_dataset", "create_dataset", "delete_dataset", "apply_migration", "rollback_migration"}
+	for _, o := range toolfilter.Operations() {
+		if o.Name == toolfilter.ShowCapabilities {
+			continue
+		}
+		for role, want := range map[string]bool{
+			"Admin": true, "Alpha": o.Name != "run_sql", "Gamma": o.Name != "run_sql" && !slices.Contains(datasetWrites, o.Name),
+			"sql_lab": o.Name == "run_sql", "Public": false, "admin": false,
+		} {
+			for _, class := range chat.Classes() {
+				if got := p.Allows([]string{role}, class, o.Name); got != want {
+					t.Errorf("%s, %s in %s: %v", role, o.Name, class, got)
+				}
+			}
+		}
 	}
 }
 

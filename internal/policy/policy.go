@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -107,17 +108,7 @@ func (p *Policy) Version() string {
 // role, tool or class is not allowed. It looks into maps only.
 func (p *Policy) Allows(roles []string, class, tool string) bool {
 	c := p.now.Load()
-	if c == nil {
-		return false
-	}
-	sets := c.sets[class]
-	var e effect
-	for _, r := range roles {
-		if s := sets[r]; s != nil {
-			e |= s.of(tool)
-		}
-	}
-	return e == allows
+	return c != nil && c.allows(roles, class, tool)
 }
 
 // For is Allows with the roles looked up once, of the rules that are in force now. A whole list is asked through it.
@@ -126,32 +117,31 @@ func (p *Policy) For(roles []string) func(class, tool string) bool {
 	if c == nil {
 		return func(string, string) bool { return false }
 	}
-	type own struct {
-		class string
-		sets  []*set
-	}
-	var mine []own
-	for class, sets := range c.sets {
-		o := own{class: class}
-		for _, r := range roles {
-			if s := sets[r]; s != nil {
-				o.sets = append(o.sets, s)
+	words := c.words()
+	both := make(bits, 2*len(classes)*words)
+	may, never := both[:len(both)/2], both[len(both)/2:]
+	for _, r := range roles {
+		own := c.sets[r]
+		if own == nil {
+			continue
+		}
+		for n := range own {
+			for w := range words {
+				may[n*words+w] |= own[n].allow[w]
+				never[n*words+w] |= own[n].deny[w]
 			}
 		}
-		mine = append(mine, o)
+	}
+	for i := range may {
+		may[i] &^= never[i]
 	}
 	return func(class, tool string) bool {
-		for i := range mine {
-			if mine[i].class != class {
-				continue
-			}
-			var e effect
-			for _, s := range mine[i].sets {
-				e |= s.of(tool)
-			}
-			return e == allows
+		i, known := c.index[tool]
+		if !known {
+			return c.allows(roles, class, tool)
 		}
-		return false
+		n := slices.Index(classes, class)
+		return n >= 0 && may[n*words:].has(i)
 	}
 }
 
