@@ -16,7 +16,7 @@ func (l *Log) CreateArtifact(ctx context.Context, meta chat.ArtifactMeta, reserv
 	if reserve < 0 {
 		return fault.New(fault.Internal, "A reservation cannot be negative.")
 	}
-	return l.apply(ctx, meta.Conversation, func(t *tx) error {
+	return l.apply(ctx, func(t *tx) error {
 		if err := t.lock("artifacts"); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (l *Log) CommitArtifact(ctx context.Context, meta chat.ArtifactMeta) error 
 	if err != nil {
 		return err
 	}
-	return l.apply(ctx, meta.Conversation, func(t *tx) error {
+	return l.apply(ctx, func(t *tx) error {
 		n, err := t.exec(`UPDATE artifact SET state = ?, bytes = ?, last_used = ?, expires = ?, body = ?
 			WHERE id = ? AND user_name = ? AND conversation = ? AND state = ?`,
 			string(meta.State), meta.Size, micros(meta.LastUsed), micros(meta.Expires), body,
@@ -104,7 +104,7 @@ func (l *Log) Artifact(ctx context.Context, id string) (chat.ArtifactMeta, error
 // TouchArtifact records a use and moves the expiry; an earlier one than before is ignored. Missing when there is
 // no committed artifact.
 func (l *Log) TouchArtifact(ctx context.Context, id string, expires time.Time) error {
-	return l.apply(ctx, id, func(t *tx) error {
+	return l.apply(ctx, func(t *tx) error {
 		n, err := t.exec(`UPDATE artifact SET last_used = ?, expires = CASE WHEN expires < ? THEN ? ELSE expires END WHERE id = ? AND state = ?`,
 			micros(t.now), micros(expires), micros(expires), id, string(chat.ArtifactCommitted))
 		if err == nil && n == 0 {
@@ -120,7 +120,7 @@ func (l *Log) SetArtifactState(ctx context.Context, id string, s chat.ArtifactSt
 	if s != chat.ArtifactExpired && s != chat.ArtifactDeleted {
 		return fault.New(fault.Invalid, "A stored result can be set to expired or deleted only.")
 	}
-	return l.apply(ctx, id, func(t *tx) error {
+	return l.apply(ctx, func(t *tx) error {
 		n, err := t.exec(`UPDATE artifact SET state = ?, bytes = 0 WHERE id = ?`, string(s), id)
 		if err == nil && n == 0 {
 			return missingArtifact()

@@ -14,7 +14,7 @@ func (l *Log) Audit(ctx context.Context, rows ...chat.AuditRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	return l.apply(ctx, rows[0].Conversation, func(t *tx) error {
+	return l.apply(ctx, func(t *tx) error {
 		t.made.audit = append(t.made.audit, rows...)
 		return nil
 	})
@@ -38,7 +38,8 @@ func writeAudit(t *tx, batch []*operation) error {
 		return err
 	}
 	seq -= int64(len(rows))
-	for _, r := range rows {
+	lines := make([]auditLine, len(rows))
+	for i, r := range rows {
 		seq++
 		r.Seq, r.At, r.Hash = seq, t.now, ""
 		body, err := encode(r)
@@ -46,12 +47,39 @@ func writeAudit(t *tx, batch []*operation) error {
 			return err
 		}
 		hash = chain(hash, body)
-		if _, err := t.exec(`INSERT INTO audit (seq, at, user_name, tool, env, verdict, body, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			seq, micros(r.At), clean(r.User), clean(r.Tool), clean(r.EnvID), clean(r.Verdict), body, hash); err != nil {
-			return err
-		}
+		lines[i] = auditLine{seq, micros(r.At), clean(r.User), clean(r.Tool), clean(r.EnvID), clean(r.Verdict), body, hash}
+	}
+	if err := t.insertAudit(lines); err != nil {
+		return err
 	}
 	_, err := t.exec(`UPDATE audit_head SET hash = ? WHERE id = 1`, hash)
+	return err
+}
+
+const auditColumns = `INSERT INTO audit (seq, at, user_name, tool, env, verdict, body, hash) `
+
+// insertAudit writes the lines, in one statement where each must travel.
+func (t *tx) insertAudit(lines []auditLine) error {
+	if !t.s.db.shared || len(lines) == 1 {
+		for _, r := range lines {
+			if _, err := t.exec(auditColumns+`VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, r.seq, r.at, r.user, r.tool, r.env, r.verdict, r.body, r.hash); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	n := make([][]int64, 2)
+	c := make([][]string, 6)
+	for _, r := range lines {
+		for i, v := range []int64{r.seq, r.at} {
+			n[i] = append(n[i], v)
+		}
+		for i, v := range []string{r.user, r.tool, r.env, r.verdict, r.body, r.hash} {
+			c[i] = append(c[i], v)
+		}
+	}
+	_, err := t.exec(auditColumns+`SELECT * FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[])`,
+		n[0], n[1], c[0], c[1], c[2], c[3], c[4], c[5])
 	return err
 }
 

@@ -32,6 +32,17 @@ func (w *writer) attempt(ctx context.Context, s *session, batch []*operation, ca
 	}()
 	now := w.l.stamp()
 	for _, op := range batch {
+		op.settled, op.err, op.made = false, nil, effects{}
+	}
+	if s.db.shared && !careful {
+		if err := together(&tx{ctx: ctx, s: s, now: now}, batch); err != nil {
+			return errors.Join(errUndo, err)
+		}
+	}
+	for _, op := range batch {
+		if op.settled {
+			continue
+		}
 		t := &tx{ctx: ctx, s: s, now: now}
 		if careful {
 			err = guarded(t, op)

@@ -14,7 +14,7 @@ import (
 // asked. Asking twice, or with nothing to stop, changes nothing. The audit rows are written when something
 // changed. reject must only compute.
 func (l *Log) Cancel(ctx context.Context, conversation string, reject func(chat.Confirmation) []chat.Entry, audit ...chat.AuditRow) (runID string, err error) {
-	err = l.apply(ctx, conversation, func(t *tx) error {
+	err = l.apply(ctx, func(t *tx) error {
 		runID = ""
 		if err := t.lock("conversation " + conversation); err != nil {
 			return err

@@ -92,7 +92,11 @@ func (t *tx) resolve(c chat.Confirmation, to chat.ConfirmState, decision, by str
 		string(to), decision, by, micros(t.now), c.ID); err != nil {
 		return err
 	}
-	_, err := t.append(c.Conversation, c.RunID, entries)
+	lines, err := encodeEntries(entries)
+	if err != nil {
+		return err
+	}
+	_, err = t.append(c.Conversation, c.RunID, lines)
 	return err
 }
 
@@ -158,7 +162,7 @@ func (l *Log) ExpireConfirmations(ctx context.Context, entries func(chat.Confirm
 	total := 0
 	for _, c := range due {
 		closed := false
-		err := l.apply(ctx, c.Conversation, func(t *tx) error {
+		err := l.apply(ctx, func(t *tx) error {
 			closed = false
 			if err := t.lock("conversation " + c.Conversation); err != nil {
 				return err

@@ -27,7 +27,7 @@ func (l *Log) CreateConversation(ctx context.Context, owner string) (chat.Conver
 		return chat.Conversation{}, fault.New(fault.Internal, "A conversation needs an owner.")
 	}
 	c := chat.Conversation{ID: "conv_" + ulid.Make().String(), Owner: owner}
-	err := l.apply(ctx, c.ID, func(t *tx) error {
+	err := l.apply(ctx, func(t *tx) error {
 		c.Created, c.Updated = t.now, t.now
 		_, err := t.exec(`INSERT INTO conversation (id, owner, title, folded, created, updated, last_seq) VALUES (?, ?, '', '', ?, ?, 0)`,
 			c.ID, owner, micros(t.now), micros(t.now))
@@ -135,7 +135,7 @@ func (l *Log) RenameConversation(ctx context.Context, id, owner, title string) e
 		return &fault.Error{Kind: fault.Invalid, Msg: "A title needs at least one character.",
 			Fields: []fault.Field{{Pointer: "/title", Detail: "must not be empty"}}}
 	}
-	return l.apply(ctx, id, func(t *tx) error {
+	return l.apply(ctx, func(t *tx) error {
 		n, err := t.exec(`UPDATE conversation SET title = ?, folded = ? WHERE id = ? AND owner = ?`, title, strings.ToLower(title), id, owner)
 		if err == nil && n == 0 {
 			return missingConversation()
@@ -148,7 +148,7 @@ func (l *Log) RenameConversation(ctx context.Context, id, owner, title string) e
 // remembered in it. Its artifacts expire at once, for the sweeper to remove; the audit stays. A run that is
 // going is cancelled; its next write is Missing. Missing as in Conversation.
 func (l *Log) DeleteConversation(ctx context.Context, id, owner string) error {
-	return l.apply(ctx, id, func(t *tx) error {
+	return l.apply(ctx, func(t *tx) error {
 		n, err := t.exec(`DELETE FROM conversation WHERE id = ? AND owner = ?`, id, owner)
 		if err != nil {
 			return err

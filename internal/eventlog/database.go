@@ -18,7 +18,7 @@ import (
 type database struct {
 	write, read *sql.DB
 	dialect     goose.Dialect
-	writers     int
+	shared      bool // with other replicas
 	begin       string
 	numbered    bool                 // placeholders are $1, not ?
 	listen      func(l *Log)         // hears other replicas until the log closes; nil: there are none

@@ -28,7 +28,7 @@ func (l *Log) Decide(ctx context.Context, in chat.Decision) (chat.Decided, error
 	}
 	var out chat.Decided
 	var late error // the answer of an operation that is committed all the same
-	err := l.apply(ctx, d.Conversation, func(t *tx) error {
+	err := l.apply(ctx, func(t *tx) error {
 		out, late = chat.Decided{}, nil
 		if err := t.lock("conversation " + d.Conversation); err != nil {
 			return err
@@ -114,7 +114,11 @@ func (d *decision) store(t *tx, c chat.Confirmation) error {
 		return err
 	}
 	t.made.audit = append(t.made.audit, d.Audit...)
-	_, err := t.append(c.Conversation, c.RunID, d.Entries)
+	lines, err := encodeEntries(d.Entries)
+	if err != nil {
+		return err
+	}
+	_, err = t.append(c.Conversation, c.RunID, lines)
 	return err
 }
 

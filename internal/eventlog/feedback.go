@@ -21,7 +21,7 @@ func (l *Log) Feedback(ctx context.Context, conversation, messageID, user, ratin
 	if !found {
 		return fault.New(fault.Missing, "There is no such message.")
 	}
-	return l.apply(ctx, conversation, func(t *tx) error {
+	return l.apply(ctx, func(t *tx) error {
 		if rating == "" {
 			_, err := t.exec(`DELETE FROM feedback WHERE conversation = ? AND message_id = ? AND user_name = ?`, conversation, messageID, user)
 			return err

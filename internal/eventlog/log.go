@@ -36,7 +36,7 @@ type Log struct {
 	onCancel func(string)
 	replica  string // names this process to others
 	news     news
-	writers  []*writer
+	writer   *writer
 
 	closing   chan struct{}
 	closeOnce sync.Once
@@ -68,9 +68,7 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 		return nil, errors.Join(fault.Wrap(fault.Internal, "The event log could not be prepared.", err), db.close())
 	}
 	l := &Log{db: db, now: o.Now, logger: o.Logger, onCancel: o.OnCancel, closing: make(chan struct{}), replica: rand.Text()}
-	for range db.writers {
-		l.writers = append(l.writers, newWriter(l))
-	}
+	l.writer = newWriter(l)
 	if db.listen != nil {
 		l.listening.Go(func() { db.listen(l) })
 	}
@@ -82,9 +80,7 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 func (l *Log) Close() error {
 	l.closeOnce.Do(func() {
 		close(l.closing)
-		for _, w := range l.writers {
-			w.stop()
-		}
+		l.writer.stop()
 		l.listening.Wait()
 		l.closeErr = l.db.close()
 	})

@@ -16,9 +16,6 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// postgresWriters commit at once: unlike SQLite's, a commit here waits for a network.
-const postgresWriters = 4
-
 // channel is what replicas notify each other on.
 const channel = "agentd_log"
 
@@ -30,8 +27,8 @@ func openPostgres(ctx context.Context, url string) (*database, error) {
 	}
 	cfg.RuntimeParams["application_name"] = "agentd"
 	write := stdlib.OpenDB(*cfg)
-	write.SetMaxOpenConns(postgresWriters + 1)
-	write.SetMaxIdleConns(postgresWriters)
+	write.SetMaxOpenConns(2)
+	write.SetMaxIdleConns(2)
 	if err := write.PingContext(ctx); err != nil {
 		write.Close()
 		return nil, fault.Wrap(fault.Transient, "The event log's database does not answer.", err)
@@ -40,7 +37,7 @@ func openPostgres(ctx context.Context, url string) (*database, error) {
 	read.SetMaxOpenConns(8)
 	read.SetMaxIdleConns(8)
 	return &database{
-		write: write, read: read, dialect: goose.DialectPostgres, writers: postgresWriters, begin: "BEGIN", numbered: true,
+		write: write, read: read, dialect: goose.DialectPostgres, shared: true, begin: "BEGIN", numbered: true,
 		batchTime:   batchTime,
 		notify:      `SELECT pg_notify('` + channel + `', ?)`,
 		lock:        `SELECT pg_advisory_xact_lock(hashtextextended(?, 7))`,

@@ -12,41 +12,53 @@ import (
 // maxRead bounds one Read when the caller names no limit.
 const maxRead = 1000
 
-// append adds entries to the conversation's end under run and returns the last seq. Missing when there is no
-// such conversation.
-func (t *tx) append(conversation, run string, entries []chat.Entry) (int64, error) {
+// An entry is a chat.Entry as it is stored.
+type entry struct{ typ, body, note string }
+
+// encodeEntries makes lines of entries. It is done before the writer is asked, which is one for all.
+func encodeEntries(entries []chat.Entry) ([]entry, error) {
+	out := make([]entry, len(entries))
+	for i, e := range entries {
+		if e.Event == nil {
+			return nil, fault.New(fault.Internal, "An entry of the event log has no event.")
+		}
+		body, err := encode(e.Event)
+		if err != nil {
+			return nil, err
+		}
+		note, err := encodeNote(e.Note)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = entry{e.Event.Type(), body, note}
+	}
+	return out, nil
+}
+
+// append adds lines to the conversation's end under run and returns the last seq. Missing when there is no such
+// conversation.
+func (t *tx) append(conversation, run string, lines []entry) (int64, error) {
 	var last int64
 	err := t.change(`UPDATE conversation SET last_seq = last_seq + ?, updated = ? WHERE id = ? RETURNING last_seq`,
-		[]any{int64(len(entries)), micros(t.now), conversation}, &last)
+		[]any{int64(len(lines)), micros(t.now), conversation}, &last)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, missingConversation()
 	}
 	if err != nil {
 		return 0, err
 	}
-	return last, t.insert(conversation, run, last-int64(len(entries)), entries)
+	return last, t.insert(conversation, run, last-int64(len(lines)), lines)
 }
 
-// insert writes entries after the seq that was reserved for them.
-func (t *tx) insert(conversation, run string, after int64, entries []chat.Entry) error {
-	for i, e := range entries {
-		if e.Event == nil {
-			return fault.New(fault.Internal, "An entry of the event log has no event.")
-		}
-		body, err := encode(e.Event)
-		if err != nil {
-			return err
-		}
-		note, err := encodeNote(e.Note)
-		if err != nil {
-			return err
-		}
+// insert writes lines after the seq that was reserved for them.
+func (t *tx) insert(conversation, run string, after int64, lines []entry) error {
+	for i, e := range lines {
 		if _, err := t.exec(`INSERT INTO event (conversation, seq, run, at, type, body, note) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			conversation, after+int64(i)+1, run, micros(t.now), e.Event.Type(), body, note); err != nil {
+			conversation, after+int64(i)+1, run, micros(t.now), e.typ, e.body, e.note); err != nil {
 			return err
 		}
 	}
-	t.touch(conversation, after+int64(len(entries)))
+	t.touch(conversation, after+int64(len(lines)))
 	return nil
 }
 

@@ -23,7 +23,7 @@ type Remembered struct {
 // Remember stores r, whose ID and Created the log sets. The same answer twice is one.
 func (l *Log) Remember(ctx context.Context, r Remembered) error {
 	r.ID = "rem_" + ulid.Make().String()
-	return l.apply(ctx, r.Conversation, func(t *tx) error {
+	return l.apply(ctx, func(t *tx) error {
 		if err := t.exists(r.Conversation); err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (l *Log) Remembered(ctx context.Context, user, conversation string) ([]Reme
 
 // Forget revokes one. Missing when there is none or it is another's.
 func (l *Log) Forget(ctx context.Context, id, user string) error {
-	return l.apply(ctx, user, func(t *tx) error {
+	return l.apply(ctx, func(t *tx) error {
 		n, err := t.exec(`DELETE FROM remembered WHERE id = ? AND user_name = ?`, id, user)
 		if err == nil && n == 0 {
 			return fault.New(fault.Missing, "There is no such remembered answer.")

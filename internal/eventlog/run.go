@@ -15,7 +15,11 @@ import (
 // goes on, with code confirmation_open while a person is asked and Supersede is nil; RateLimited when the user
 // has MaxPerUser runs going.
 func (l *Log) StartRun(ctx context.Context, s chat.Start) (run chat.Run, replayed bool, err error) {
-	err = l.apply(ctx, s.Run.Conversation, func(t *tx) error {
+	lines, err := encodeEntries(s.Entries)
+	if err != nil {
+		return chat.Run{}, false, err
+	}
+	err = l.apply(ctx, func(t *tx) error {
 		run, replayed = s.Run, false
 		if err := t.lock("conversation " + run.Conversation); err != nil {
 			return err
@@ -50,7 +54,7 @@ func (l *Log) StartRun(ctx context.Context, s chat.Start) (run chat.Run, replaye
 		if err := t.insertRun(&run, s.Key); err != nil {
 			return err
 		}
-		if _, err := t.append(run.Conversation, run.ID, s.Entries); err != nil {
+		if _, err := t.append(run.Conversation, run.ID, lines); err != nil {
 			return err
 		}
 		t.made.audit = append(t.made.audit, s.Audit...)

@@ -80,12 +80,14 @@ type effects struct {
 	audit   []chat.AuditRow
 }
 
-func (t *tx) touch(conversation string, seq int64) {
-	if t.made.touched == nil {
-		t.made.touched = map[string]int64{}
+func (e *effects) touch(conversation string, seq int64) {
+	if e.touched == nil {
+		e.touched = map[string]int64{}
 	}
-	t.made.touched[conversation] = seq
+	e.touched[conversation] = seq
 }
+
+func (t *tx) touch(conversation string, seq int64) { t.made.touch(conversation, seq) }
 
 // exec runs a statement that writes and reports how many rows it met.
 func (t *tx) exec(q string, args ...any) (int64, error) {

@@ -55,7 +55,7 @@ func openSQLite(ctx context.Context, dir string) (*database, error) {
 	read.SetMaxIdleConns(4)
 	never := func(error) bool { return false }
 	return &database{
-		write: write, read: read, dialect: goose.DialectSQLite3, writers: 1, begin: "BEGIN IMMEDIATE",
+		write: write, read: read, dialect: goose.DialectSQLite3, begin: "BEGIN IMMEDIATE",
 		retryable: never, missingConn: never,
 	}, nil
 }

@@ -18,15 +18,22 @@ func (l *Log) Write(ctx context.Context, w chat.Write) (last int64, err error) {
 	if err := terminal(w); err != nil {
 		return 0, err
 	}
-	// The writer that keeps a run's order is chosen by the run: its conversation is not known here.
-	err = l.apply(ctx, w.RunID, func(t *tx) error {
+	lines, err := encodeEntries(w.Entries)
+	if err != nil {
+		return 0, err
+	}
+	op := &operation{}
+	if !w.End && !w.Late && len(w.Confirm) == 0 && len(w.Move) == 0 && len(lines) > 0 {
+		op.plain = &plain{run: w.RunID, lines: lines, audit: w.Audit, last: &last}
+	}
+	op.do = func(t *tx) error {
 		conversation, n, err := t.extend(w)
 		if err != nil {
 			return err
 		}
 		last = n
 		if len(w.Entries) > 0 {
-			if err := t.insert(conversation, w.RunID, n-int64(len(w.Entries)), w.Entries); err != nil {
+			if err := t.insert(conversation, w.RunID, n-int64(len(lines)), lines); err != nil {
 				return err
 			}
 		}
@@ -47,8 +54,8 @@ func (l *Log) Write(ctx context.Context, w chat.Write) (last int64, err error) {
 		}
 		t.made.audit = append(t.made.audit, w.Audit...)
 		return nil
-	})
-	if err != nil {
+	}
+	if err := l.submit(ctx, op); err != nil {
 		return 0, err
 	}
 	return last, nil
@@ -83,7 +90,7 @@ func (t *tx) extend(w chat.Write) (conversation string, last int64, err error) {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", 0, err
 	}
-	if err == nil && (w.Late || t.s.db.writers == 1) {
+	if err == nil && (w.Late || !t.s.db.shared) {
 		return conversation, last, nil
 	}
 	// Nothing was met, or another writer may have ended the run before this one got the conversation's row,

@@ -3,7 +3,6 @@ package eventlog
 import (
 	"context"
 	"errors"
-	"hash/maphash"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,10 +21,13 @@ const (
 // committed, so it sets all that it gives back at its start.
 type operation struct {
 	do    func(*tx) error
+	plain *plain       // do is no more than this; nil where it is
 	state atomic.Int32 // 0 waiting, 1 taken by the writer, 2 given up by the caller
 	err   error        // set before done is closed
 	done  chan struct{}
 	made  effects
+
+	settled bool // by together, in this attempt
 }
 
 // A writer commits operations in batches: while one batch is flushed to disk, the next gathers. It owns its
@@ -56,20 +58,19 @@ func (w *writer) stop() {
 	<-w.stopped
 }
 
-var shardSeed = maphash.MakeSeed()
+// apply has the writer execute do and waits until it is committed.
+func (l *Log) apply(ctx context.Context, do func(*tx) error) error {
+	return l.submit(ctx, &operation{do: do})
+}
 
-// apply hands do to the writer of key and waits until it is committed. Operations of one key keep their order.
-// When ctx ends while do still waits for its turn it is not executed; later it is always waited for, so that
-// the answer is the truth.
-func (l *Log) apply(ctx context.Context, key string, do func(*tx) error) error {
+// submit waits until op is committed. When ctx ends while op still waits for its turn it is not executed; later
+// it is always waited for, so that the answer is the truth.
+func (l *Log) submit(ctx context.Context, op *operation) error {
 	if err := ctx.Err(); err != nil {
 		return failed(ctx, err)
 	}
-	w := l.writers[0]
-	if n := len(l.writers); n > 1 {
-		w = l.writers[maphash.String(shardSeed, key)%uint64(n)]
-	}
-	op := &operation{do: do, done: make(chan struct{})}
+	w := l.writer
+	op.done = make(chan struct{})
 	w.mu.RLock()
 	if w.closed {
 		w.mu.RUnlock()
