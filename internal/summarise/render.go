@@ -49,7 +49,7 @@ func (t *top) other(out *Out, o Options) {
 
 // list renders the first items under a header that counts all.
 func (t *top) list(out *Out, o Options) {
-	out.Kind, out.Count = List, t.main.count
+	out.Kind, out.Count, out.Main = List, t.main.count, t.name
 	f := &fitter{}
 	w := newWords(t.main.count, o, t.partial)
 	room := o.room() - w.room()
@@ -61,6 +61,9 @@ func (t *top) list(out *Out, o Options) {
 		b := f.append(nil, t.root, min(t.root.size, room/3), "", false)
 		out.Preview.Object = exact(b)
 		before = string(b) + "\n"
+		out.Siblings = len(f.notes) == 0
+	} else {
+		out.Siblings = t.root == nil || t.root.count == 0
 	}
 	if t.root != nil && utf8.RuneCountInString(t.name) <= longestKey {
 		before += "In " + string(quote(nil, t.name)) + ":\n"
@@ -68,7 +71,7 @@ func (t *top) list(out *Out, o Options) {
 	if n := utf8.RuneCountInString(before); n <= room {
 		room -= n
 	} else {
-		before, out.Preview.Object = "", nil
+		before, out.Preview.Object, out.Siblings = "", nil, false
 	}
 	kids := t.main.kids[:min(len(t.main.kids), o.Items)]
 	lines := f.lines(kids, room)

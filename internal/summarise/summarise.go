@@ -55,9 +55,13 @@ type Out struct {
 	Text    string       // for the model; never longer than Options.Limit
 	Preview chat.Preview // for the page; Returned and Total are set for collections, the rest is the caller's
 	Kind    Kind
-	Cut     bool // Text says less than the input did
-	Partial bool // the input broke off: its items were counted up to there
-	Count   int64
+	Cut     bool  // Text says less than the input did
+	Partial bool  // the input broke off: its items were counted up to there
+	Count   int64 // items or rows of the input
+
+	Main     string // key of the main array where the input is an object around one
+	Siblings bool   // all the rest of that object is in the preview
+
 	Renamed int   // reserved keys that were renamed
 	Size    int64 // bytes read
 }
@@ -161,6 +165,7 @@ func wholeJSON(b []byte, o Options) Out {
 		out.Kind = Object
 		if i := n.mainArray(); i >= 0 {
 			out.Kind, out.Count = List, int64(len(n.kids[i].kids))
+			out.Main, out.Siblings = n.names[i], true
 			out.Preview.Items = items(n.kids[i].kids)
 			out.Preview.Object = exact(n.without(i).append(nil))
 			break
