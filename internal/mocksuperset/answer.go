@@ -81,11 +81,15 @@ var issues = map[int]string{
 	1023: "The CTAS (create table as select) doesn't have a SELECT statement at the end. Please make sure your query has a SELECT as its last statement. Then, try running your query again.",
 	1024: "CVAS (create view as select) query has more than one statement.",
 	1025: "CVAS (create view as select) query is not a SELECT statement.",
-	1030: "The query contains one or more malformed template parameters.",
+	1028: "One or more parameters specified in the query are malformed.",
+	1030: "The query has a syntax error.",
 	1031: "The object does not exist in the given database.",
 	1032: "The query potentially has a syntax error.",
 	1034: "The results backend no longer has the data from the query.",
 	1035: "The query associated with the results was deleted.",
+	1036: "The database was deleted.",
+	1037: "Custom SQL fields cannot contain sub-queries.",
+	1040: "The submitted payload failed validation.",
 }
 
 func (p problem) json() obj {

@@ -10,6 +10,25 @@ func databaseRoutes() []route {
 		{method: "GET", path: "/api/v1/database/<int:id>/related_objects/", perm: "can_read", view: view, handle: (*call).databaseRelated},
 		{method: "GET", path: "/api/v1/database/_info", perm: "can_read", view: view, handle: func(c *call) answer { return c.info(databaseListing, view) }},
 		{method: "GET", path: "/api/v1/database/related/<column>", perm: "can_read", view: view, handle: (*call).related},
+		{method: "POST", path: "/api/v1/database/", perm: "can_write", view: view, changes: true, handle: (*call).postDatabase},
+		{method: "PUT", path: "/api/v1/database/<int:id>", perm: "can_write", view: view, changes: true, handle: (*call).putDatabase},
+		{method: "DELETE", path: "/api/v1/database/<int:id>", perm: "can_write", view: view, changes: true, handle: (*call).deleteDatabase},
+		{method: "GET", path: "/api/v1/database/<int:id>/connection", perm: "can_write", view: view, handle: (*call).getConnection},
+		{method: "POST", path: "/api/v1/database/test_connection/", perm: "can_write", view: view, handle: (*call).testConnection},
+		{method: "GET", path: "/api/v1/database/<int:id>/schemas/", perm: "can_read", view: view, handle: (*call).databaseSchemas},
+		{method: "GET", path: "/api/v1/database/<int:id>/catalogs/", perm: "can_read", view: view, handle: (*call).databaseCatalogs},
+		{method: "GET", path: "/api/v1/database/<int:id>/tables/", perm: "can_read", view: view, handle: (*call).databaseTables},
+		{method: "GET", path: "/api/v1/database/<int:id>/table_metadata/", perm: "can_read", view: view, handle: (*call).tableMetadata},
+		{method: "GET", path: "/api/v1/database/<int:id>/table_metadata/extra/", perm: "can_read", view: view, handle: func(*call) answer { return ok(obj{}) }},
+		{method: "GET", path: "/api/v1/database/<int:id>/select_star/<table>/", perm: "can_read", view: view, handle: (*call).selectStarOf},
+		{method: "GET", path: "/api/v1/database/<int:id>/select_star/<table>/<schema>/", perm: "can_read", view: view, handle: (*call).selectStarOf},
+		{method: "GET", path: "/api/v1/database/<int:id>/function_names/", perm: "can_read", view: view, handle: func(c *call) answer {
+			if c.databaseByPath() == nil {
+				return notFound
+			}
+			return ok(obj{"function_names": functionNames})
+		}},
+		{method: "POST", path: "/api/v1/database/<int:id>/validate_sql/", perm: "can_read", view: view, handle: (*call).validateSQL},
 	}
 }
 
@@ -93,23 +112,26 @@ func (c *call) getDatabase() answer {
 	if db == nil {
 		return notFound
 	}
+	return ok(obj{"id": db.id(), "result": c.databaseBody(db)})
+}
+
+func (c *call) databaseBody(db row) obj {
 	out := db.pick("id", "uuid", "database_name", "cache_timeout", "configuration_method", "force_ctas_schema")
 	for _, flag := range databaseFlags {
 		out[flag] = db.bool(flag)
 	}
 	out["backend"], out["driver"], out["engine_information"] = backendOf(db), driverOf(db), engineInformation(db)
 	out["impersonate_user"], out["is_managed_externally"] = db.bool("impersonate_user"), db.bool("is_managed_externally")
-	return ok(obj{"id": db.id(), "result": out})
+	return out
 }
 
 func (c *call) databaseRelated() answer {
-	id, _ := c.id("id")
-	db := c.st.get("dbs", id)
+	db := c.databaseByPath()
 	if db == nil {
 		return notFound
 	}
 	datasets := map[int]bool{}
-	for _, ds := range c.st.where("tables", "database_id", id) {
+	for _, ds := range c.st.where("tables", "database_id", db.id()) {
 		datasets[ds.id()] = true
 	}
 	charts, boards := c.usersOf(datasets)

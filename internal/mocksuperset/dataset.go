@@ -15,6 +15,28 @@ func datasetRoutes() []route {
 		{method: "GET", path: "/api/v1/dataset/<id>/related_objects", perm: "can_read", view: view, handle: (*call).datasetRelated},
 		{method: "GET", path: "/api/v1/dataset/_info", perm: "can_read", view: view, handle: func(c *call) answer { return c.info(datasetListing, view) }},
 		{method: "GET", path: "/api/v1/dataset/related/<column>", perm: "can_read", view: view, handle: (*call).related},
+		{method: "POST", path: "/api/v1/dataset/", perm: "can_write", view: view, changes: true, handle: (*call).postDataset},
+		{method: "DELETE", path: "/api/v1/dataset/", perm: "can_write", view: view, changes: true, handle: func(c *call) answer {
+			wanted, a, good := c.bulkIDs()
+			if !good {
+				return a
+			}
+			return c.deleteDatasets(wanted, true)
+		}},
+		{method: "PUT", path: "/api/v1/dataset/<id>", perm: "can_write", view: view, changes: true, handle: (*call).putDataset},
+		{method: "DELETE", path: "/api/v1/dataset/<id>", perm: "can_write", view: view, changes: true, handle: func(c *call) answer {
+			id, isNumber := c.id("id")
+			if !isNumber {
+				return notFound
+			}
+			return c.deleteDatasets([]int{id}, false)
+		}},
+		{method: "PUT", path: "/api/v1/dataset/<id>/refresh", perm: "can_write", view: view, changes: true, handle: (*call).refreshDataset},
+		{method: "DELETE", path: "/api/v1/dataset/<id>/column/<part>", perm: "can_write", view: view, changes: true, handle: func(c *call) answer { return c.deletePart("table_columns") }},
+		{method: "DELETE", path: "/api/v1/dataset/<id>/metric/<part>", perm: "can_write", view: view, changes: true, handle: func(c *call) answer { return c.deletePart("sql_metrics") }},
+		{method: "POST", path: "/api/v1/dataset/duplicate", perm: "can_duplicate", view: view, changes: true, handle: (*call).duplicateDataset},
+		{method: "POST", path: "/api/v1/dataset/get_or_create/", perm: "can_get_or_create_dataset", view: view, changes: true, handle: (*call).getOrCreateDataset},
+		{method: "GET", path: "/api/v1/dataset/<id>/drill_info/", perm: "can_get_drill_info", view: view, handle: (*call).drillInfo},
 	}
 }
 

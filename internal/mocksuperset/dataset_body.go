@@ -40,6 +40,13 @@ func (c *call) getDataset() answer {
 			full = project(full, asked)
 		}
 	}
+	if c.query().Get("include_rendered_sql") == "true" {
+		text, err := c.renderedSQL(ds)
+		if err != nil {
+			return message(400, err.Error())
+		}
+		full["rendered_sql"] = text
+	}
 	return ok(obj{"id": ds.id(), "result": full})
 }
 
@@ -167,7 +174,7 @@ func (c *call) columnFormats(ds row) obj {
 }
 
 func (c *call) selectStar(db, ds row) any {
-	if db == nil || kindOf(ds) == "virtual" {
+	if db == nil || backendOf(db) != "sqlite" {
 		return nil
 	}
 	return starSQL(ds.str("schema"), ds.str("table_name"))

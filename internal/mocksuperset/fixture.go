@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 )
 
@@ -47,13 +48,18 @@ func readFixture(name string) (*state, error) {
 			t.put(row(v.(obj)))
 		}
 	}
-	settle(out)
+	settle(out, name)
 	return out, nil
 }
 
-// settle adds what the dump leaves out: passwords, and dates of the seeding,
-// which differ from one real instance to the next.
-func settle(s *state) {
+// settle puts right what the dump leaves open: addresses, passwords, and dates
+// of the seeding, which differ from one real instance to the next.
+func settle(s *state, name string) {
+	for db := range s.own("dbs").all() {
+		uri := strings.Replace(db.str("sqlalchemy_uri"), "sqlite:///<data>/", "sqlite:///"+dataFolder+name+"/", 1)
+		s.update("dbs", db.id(), row{"sqlalchemy_uri": uri})
+	}
+
 	for u := range s.own("ab_user").all() {
 		s.update("ab_user", u.id(), row{"password": u.str("username"), "created_on": seededOn, "login_count": 0})
 	}

@@ -41,6 +41,7 @@ type Server struct {
 	clock    *clock
 	faults   *faultList
 	calls    *callLog
+	data     *dataStore
 	fixture  *state
 
 	writing sync.Mutex // held by one writing request at a time; guards random
@@ -84,6 +85,7 @@ func Load(o Options) (*Server, error) {
 		clock:    newClock(o.Start),
 		faults:   &faultList{},
 		calls:    &callLog{},
+		data:     newDataStore(),
 		fixture:  content,
 		random:   rand.New(rand.NewPCG(o.Seed, 20260401)),
 		closed:   make(chan struct{}),
@@ -95,17 +97,20 @@ func Load(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Close ends requests that hang. It may be called twice.
+// Close ends requests that hang and frees the example databases. It may be
+// called twice.
 func (s *Server) Close() error {
 	s.closing.Do(func() { close(s.closed) })
-	return nil
+	return s.data.close()
 }
 
-// Reset takes everything back to the fixture: objects, faults, recorded calls. Tokens given out before stay good.
+// Reset takes everything back to the fixture: objects, example
+// data, faults, recorded calls. Tokens given out before stay good.
 func (s *Server) Reset() {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	s.current.Store(s.fixture)
+	s.data.reset()
 	s.faults.clear()
 	s.calls.clear()
 }
