@@ -39,11 +39,11 @@ func readObject(w http.ResponseWriter, r *http.Request) (*object, error) {
 	return parseObject(body)
 }
 
-// checkMediaType wants JSON. What no body has needs no type, unless a browser's cookie came with it: a page of
-// another origin can send such a request by itself, but not with this type.
+// checkMediaType wants JSON. A request without a body needs no type, unless a browser's cookie came with a POST:
+// a page of another origin can send that by itself, but not with this type. It cannot send DELETE by itself at all.
 func checkMediaType(r *http.Request, body bool) error {
 	got := r.Header.Get("Content-Type")
-	if got == "" && !body && r.Header.Get("Cookie") == "" {
+	if got == "" && !body && (r.Header.Get("Cookie") == "" || r.Method == http.MethodDelete) {
 		return nil
 	}
 	if t, _, err := mime.ParseMediaType(got); err == nil && t == "application/json" {

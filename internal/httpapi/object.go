@@ -61,6 +61,12 @@ func (o *object) has(name string) bool {
 	return ok
 }
 
+// refusedAt reports whether the member was noted already: one detail for each is enough.
+func (o *object) refusedAt(name string) bool {
+	at := o.pointer(name)
+	return slices.ContainsFunc(*o.bad, func(f fault.Field) bool { return f.Pointer == at })
+}
+
 // must notes an absent member.
 func (o *object) must(name, detail string) {
 	if !o.has(name) {

@@ -20,6 +20,8 @@ const (
 	codeBodyTooLarge = "body_too_large"
 	codeCrossOrigin  = "cross_origin"
 	codeMethod       = "method_not_allowed"
+	codeStopping     = "stopping"
+	codeNotReady     = "not_ready"
 )
 
 // A problem is an error as it is shown, after RFC 9457. It holds nothing that was meant for the log.
