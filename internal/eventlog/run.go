@@ -30,21 +30,23 @@ func (l *Log) StartRun(ctx context.Context, s chat.Start) (run chat.Run, replaye
 			}
 			return err
 		}
-		if err := t.exists(run.Conversation); err != nil {
-			return err
+		if s.MaxPerUser > 0 {
+			if err := t.lock("user " + run.Who.User); err != nil {
+				return err
+			}
 		}
-		if err := t.idle(run.Conversation); err != nil {
-			return err
-		}
-		open, err := t.pending(run.Conversation)
+		found, err := t.surroundings(run)
 		if err != nil {
 			return err
 		}
-		if len(open) > 0 && s.Supersede == nil {
-			return &fault.Error{Kind: fault.Conflict, Code: "confirmation_open", Msg: "A question is still open: answer it first, or interrupt."}
-		}
-		if err := t.room(run.Who.User, s.MaxPerUser); err != nil {
+		if err := found.allow(s); err != nil {
 			return err
+		}
+		var open []chat.Confirmation
+		if found.pending > 0 {
+			if open, err = t.pending(run.Conversation); err != nil {
+				return err
+			}
 		}
 		for _, c := range open {
 			if err := t.resolve(c, chat.ConfirmSuperseded, "", run.Who.User, s.Supersede(c)); err != nil {
@@ -58,6 +60,9 @@ func (l *Log) StartRun(ctx context.Context, s chat.Start) (run chat.Run, replaye
 			return err
 		}
 		t.made.audit = append(t.made.audit, s.Audit...)
+		if found.title != "" {
+			return nil
+		}
 		return t.title(run.Conversation, s.Entries)
 	})
 	if err != nil {
@@ -79,24 +84,40 @@ func (t *tx) exists(conversation string) error {
 func (t *tx) idle(conversation string) error {
 	run, err := t.active(conversation)
 	if err == nil && run != nil {
-		return &fault.Error{Kind: fault.Conflict, Code: "run_active", Msg: "This conversation is still being worked on."}
+		return runActive()
 	}
 	return err
 }
 
-// room refuses when the user has limit runs going.
-func (t *tx) room(user string, limit int) error {
-	if limit <= 0 {
-		return nil
+func runActive() error {
+	return &fault.Error{Kind: fault.Conflict, Code: "run_active", Msg: "This conversation is still being worked on."}
+}
+
+// surroundings is what a new run finds.
+type surroundings struct {
+	title                    string
+	active, pending, perUser int
+}
+
+// surroundings looks at all of it at once; Missing without a conversation.
+func (t *tx) surroundings(run chat.Run) (s surroundings, err error) {
+	err = t.get(`SELECT title, (SELECT count(*) FROM run WHERE conversation = c.id AND ended = 0),
+		(SELECT count(*) FROM confirmation WHERE conversation = c.id AND state = 'pending'),
+		(SELECT count(*) FROM run WHERE user_name = ? AND ended = 0)
+		FROM conversation c WHERE id = ?`, []any{run.Who.User, run.Conversation}, &s.title, &s.active, &s.pending, &s.perUser)
+	if errors.Is(err, sql.ErrNoRows) {
+		return s, missingConversation()
 	}
-	if err := t.lock("user " + user); err != nil {
-		return err
-	}
-	var n int
-	if err := t.get(`SELECT count(*) FROM run WHERE user_name = ? AND ended = 0`, []any{user}, &n); err != nil {
-		return err
-	}
-	if n >= limit {
+	return s, err
+}
+
+func (s *surroundings) allow(start chat.Start) error {
+	switch {
+	case s.active > 0:
+		return runActive()
+	case s.pending > 0 && start.Supersede == nil:
+		return &fault.Error{Kind: fault.Conflict, Code: "confirmation_open", Msg: "A question is still open: answer it first, or interrupt."}
+	case start.MaxPerUser > 0 && s.perUser >= start.MaxPerUser:
 		return &fault.Error{Kind: fault.RateLimited, Code: "too_many_runs", Msg: "You have as many conversations at work as are allowed at once."}
 	}
 	return nil

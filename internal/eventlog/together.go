@@ -2,9 +2,10 @@ package eventlog
 
 import "agentd/internal/chat"
 
-// plain is a write that only appends to a run that goes on, which most writes do.
+// plain is a write that only appends to a run that goes on, and perhaps ends it, as most writes do.
 type plain struct {
 	run   string
+	end   bool
 	lines []entry
 	audit []chat.AuditRow
 	last  *int64 // where the last seq goes
@@ -31,8 +32,15 @@ func together(t *tx, batch []*operation) error {
 		run, typ, body, note []string
 		owner                []*operation // by number
 	)
+	writes := map[string]int{} // run → its plain writes in this batch
 	for _, op := range batch {
-		if op.plain == nil {
+		if op.plain != nil {
+			writes[op.plain.run]++
+		}
+	}
+	var ended []string
+	for _, op := range batch {
+		if op.plain == nil || writes[op.plain.run] > 1 { // of several, one may end the run
 			continue
 		}
 		for _, l := range op.plain.lines {
@@ -59,9 +67,17 @@ func together(t *tx, batch []*operation) error {
 		if !op.settled {
 			op.settled = true
 			op.made.audit = op.plain.audit
+			if op.plain.end {
+				ended = append(ended, op.plain.run)
+			}
 		}
 		*op.plain.last = seq
 		op.made.touch(conversation, seq)
 	}
-	return rows.Err()
+	if err := rows.Err(); err != nil || len(ended) == 0 {
+		return err
+	}
+	rows.Close()
+	_, err = t.exec(`UPDATE run SET ended = ? WHERE id = ANY(?::text[])`, micros(t.now), ended)
+	return err
 }

@@ -23,8 +23,8 @@ func (l *Log) Write(ctx context.Context, w chat.Write) (last int64, err error) {
 		return 0, err
 	}
 	op := &operation{}
-	if !w.End && !w.Late && len(w.Confirm) == 0 && len(w.Move) == 0 && len(lines) > 0 {
-		op.plain = &plain{run: w.RunID, lines: lines, audit: w.Audit, last: &last}
+	if !w.Late && len(w.Confirm) == 0 && len(w.Move) == 0 && len(lines) > 0 {
+		op.plain = &plain{run: w.RunID, lines: lines, audit: w.Audit, end: w.End, last: &last}
 	}
 	op.do = func(t *tx) error {
 		conversation, n, err := t.extend(w)
