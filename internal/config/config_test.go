@@ -343,7 +343,7 @@ func TestDemo(t *testing.T) {
 	for _, e := range c.Environments {
 		classes = append(classes, e.ID+" "+e.Class+" "+e.BaseURL)
 	}
-	if diff := cmp.Diff([]string{"dev dev mock://dev", "staging staging mock://staging", "prod prod mock://prod"}, classes); diff != "" {
+	if diff := cmp.Diff([]string{"ss-dev dev mock://dev", "ss-staging staging mock://staging", "ss-prod prod mock://prod"}, classes); diff != "" {
 		t.Error(diff)
 	}
 	if c.Auth.Mode != "dev" || c.LLM.Provider != "offline" || len(c.Warnings) != 0 {

@@ -36,7 +36,7 @@ func demo() Config {
 	c := defaults()
 	for _, e := range [][2]string{{"dev", "Development"}, {"staging", "Staging"}, {"prod", "Production"}} {
 		c.Environments = append(c.Environments, Environment{
-			ID: e[0], Title: e[1], Class: e[0], BaseURL: MockScheme + "://" + e[0], Auth: EnvAuth{Mode: Service, Provider: "db"},
+			ID: "ss-" + e[0], Title: e[1], Class: e[0], BaseURL: MockScheme + "://" + e[0], Auth: EnvAuth{Mode: Service, Provider: "db"},
 		})
 	}
 	return c

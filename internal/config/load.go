@@ -177,11 +177,14 @@ func strangers(vars map[string]string, c Config, bad *problems) {
 		ours[variable(l.key)] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		if strings.HasPrefix(name, envPrefix) && !ours[name] && !byKubernetes.MatchString(name) {
+		if strings.HasPrefix(name, envPrefix) && !ours[name] && !byKubernetes.MatchString(name) && !byTests.MatchString(name) {
 			bad.add(name, "environment", "is not known; variables are AGENTD_ and the key, as AGENTD_LLM_BASE_URL")
 		}
 	}
 }
+
+// byTests are variables of the repository's own test scripts, which may be set beside a server.
+var byTests = regexp.MustCompile(`^AGENTD_(TEST|SUPERSET|MODEL)_`)
 
 // secretNames lists the variables that the configuration names for secrets.
 func secretNames(c Config) map[string]bool {
