@@ -74,3 +74,12 @@ const (
 	FormatText   = "text"
 	FormatBinary = "binary"
 )
+
+// Artifact is what events and models are told of a stored result.
+func (m ArtifactMeta) Artifact() *Artifact {
+	expires := m.Expires
+	return &Artifact{
+		Decision: ArtifactCreated, Coverage: m.Coverage, ID: m.ID, Format: m.Format,
+		SizeBytes: m.Size, Rows: m.Rows, ExpiresAt: &expires,
+	}
+}

@@ -34,6 +34,7 @@ type Error struct {
 	Kind   Kind
 	Code   string // stable, snake_case; "" is the kind itself
 	Msg    string // a sentence that user and model may read
+	Answer string // JSON that the model reads instead of Msg, where a sentence is not enough
 	Fields []Field
 	Status int // HTTP status of the peer, 0 where there was none
 

@@ -44,8 +44,7 @@ func (g *Gate) keep(ctx context.Context, c tool.Call, r tool.Result, out summari
 		g.o.Log.WarnContext(ctx, "a result was not stored", "tool", c.Name, "call", c.ID, "decision", d, "err", err)
 		return &chat.Artifact{Decision: d}
 	}
-	a := Describe(m)
-	return &a
+	return m.Artifact()
 }
 
 // put writes an artifact, and once more into the fallback store where the first one fails.
@@ -83,15 +82,6 @@ func decision(ctx context.Context, err error) string {
 		return chat.ArtifactDenied
 	}
 	return chat.ArtifactFailed
-}
-
-// Describe says of a stored artifact what events and models are told.
-func Describe(m chat.ArtifactMeta) chat.Artifact {
-	expires := m.Expires
-	return chat.Artifact{
-		Decision: chat.ArtifactCreated, Coverage: m.Coverage, ID: m.ID, Format: m.Format,
-		SizeBytes: m.Size, Rows: m.Rows, ExpiresAt: &expires,
-	}
 }
 
 func owner(c tool.Call) artifact.Owner {
@@ -197,6 +187,5 @@ func (g *Gate) Store(ctx context.Context, who chat.Identity, conversation, title
 	if err != nil {
 		return nil, err
 	}
-	a := Describe(m)
-	return &a, nil
+	return m.Artifact(), nil
 }

@@ -58,7 +58,11 @@ type Tool struct {
 	NeedsEnv    bool          // works on one environment, so a call without one asks which
 	Always      bool          // offered whatever role and page are (show_capabilities, read_artifact)
 	Unbuilt     bool          // named in the tables, not offered, and says so
-	Affinity    []string      // object types whose pages offer a tool from outside; the operations' own are toolfilter's table
+
+	// References are the arguments that take a stored result as <name>_uri; of nested ones the names with dots
+	// between them. Their schema is an array or an object.
+	References []string
+	Affinity   []string // object types whose pages offer a tool from outside; the operations' own are toolfilter's table
 
 	// Bind checks the arguments of c and returns the call ready to run. It does no I/O, so that a call can be
 	// refused before anyone is asked. Its error is Invalid and names the arguments.
@@ -93,6 +97,7 @@ type Result struct {
 	Bounded  bool            // the source stopped at a limit of its own: there is more than Data or Rows hold
 	Links    []chat.Link
 	Warnings []string
+	Hint     string // for the model only, never shortened: the cursor of the next page
 
 	// Artifact is set by tools that stored their payload themselves, as a backup or an export.
 	Artifact *chat.Artifact
