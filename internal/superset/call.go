@@ -26,7 +26,6 @@ type call struct {
 	body   []byte
 	ctype  string
 	write  bool // may change something; POST, PUT and DELETE unless said otherwise
-	exempt bool // a POST that needs no CSRF token
 	accept string
 }
 
@@ -57,13 +56,12 @@ type answer struct {
 // send authorises a call and sends it. A call that Superset refused for want of a valid token or CSRF pair was surely
 // not executed; it is sent once more with new ones. Every other answer is final.
 func (s *Session) send(ctx context.Context, r call) (answer, error) {
-	csrf := r.write && !r.exempt
 	for second := false; ; second = true {
-		p, err := s.login.pass(ctx, csrf)
+		p, err := s.login.pass(ctx, r.write)
 		if err != nil {
 			return answer{}, err
 		}
-		a, err := s.c.roundTrip(ctx, r, s.login.header(p, csrf))
+		a, err := s.c.roundTrip(ctx, r, s.login.header(p, r.write))
 		if err != nil || second {
 			return a, err
 		}

@@ -19,21 +19,31 @@ type Data struct {
 
 // Samples reads some rows of a dataset.
 func (s *Session) Samples(ctx context.Context, dataset, rows int) (Data, error) {
+	return s.query(ctx, dataset, "samples", dataQuery{Columns: []string{}, Limit: rows})
+}
+
+// Try runs columns and saved metrics of a dataset for one row. What fails is Invalid with the database's words.
+func (s *Session) Try(ctx context.Context, dataset int, columns, metrics []string) (Data, error) {
+	return s.query(ctx, dataset, "results", dataQuery{Columns: append([]string{}, columns...), Metrics: metrics, Limit: 1})
+}
+
+type dataQuery struct {
+	Columns []string `json:"columns"`
+	Metrics []string `json:"metrics,omitempty"`
+	Limit   int      `json:"row_limit"`
+}
+
+func (s *Session) query(ctx context.Context, dataset int, result string, q dataQuery) (Data, error) {
 	type source struct {
 		ID   int    `json:"id"`
 		Type string `json:"type"`
 	}
-	type q struct {
-		Columns []string `json:"columns"`
-		Limit   int      `json:"row_limit"`
-	}
-	body := struct {
-		Datasource source `json:"datasource"`
-		Queries    []q    `json:"queries"`
-		Type       string `json:"result_type"`
-		Format     string `json:"result_format"`
-	}{source{dataset, "table"}, []q{{[]string{}, rows}}, "samples", "json"}
-	r, err := newCall(http.MethodPost, "/api/v1/chart/data", "", body)
+	r, err := newCall(http.MethodPost, "/api/v1/chart/data", "", struct {
+		Datasource source      `json:"datasource"`
+		Queries    []dataQuery `json:"queries"`
+		Type       string      `json:"result_type"`
+		Format     string      `json:"result_format"`
+	}{source{dataset, "table"}, []dataQuery{q}, result, "json"})
 	if err != nil {
 		return Data{}, err
 	}
@@ -52,7 +62,8 @@ type chartData struct {
 		Data     []json.RawMessage `json:"data"`
 		Names    []string          `json:"colnames"`
 		Query    string            `json:"query"`
-		Status   string            `json:"status"`
+		IsCached *bool             `json:"is_cached"`
+		CachedAt string            `json:"cached_dttm"`
 		Error    string            `json:"error"`
 		Rejected []struct {
 			Column json.RawMessage `json:"column"`

@@ -38,7 +38,7 @@ func New(d Deps) []tool.Tool {
 
 		searchDashboards(d),
 		getDashboard(d),
-		unbuilt("check_dashboard", tool.Read, "can_read on Dashboard", "can_read on Chart"),
+		checkDashboard(d),
 		unbuilt("inspect_chart", tool.Read, "can_read on Chart"),
 		unbuilt("update_chart", tool.Write, "can_read on Chart", "can_write on Chart"),
 		updateDashboard(d),
