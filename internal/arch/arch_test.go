@@ -93,7 +93,14 @@ func breaks(p pkg) (out []string) {
 				say("%s imports %s; only %s may", p.name(), imp, strings.Join(at, ", "))
 			}
 		}
+		if imp == "testing" && !support(p.name()) {
+			say("%s imports testing; only packages whose name ends with test may", p.name())
+		}
 		name, ours := strings.CutPrefix(imp, module)
+		if ours && support(name) && !support(p.name()) {
+			say("%s imports %s, which is for tests only", p.name(), name)
+			continue
+		}
 		if !ours {
 			continue
 		}
@@ -173,6 +180,9 @@ func TestBreaksAreFound(t *testing.T) {
 		{"internal/agent", "github.com/labstack/echo/v4", "only internal/httpapi may"},
 		{"cmd/agentd", "database/sql", "only internal/eventlog, internal/durable, internal/mocksuperset may"},
 		{"internal/llm/offline", "agentd/internal/tool", "packages of one layer"},
+		{"internal/eventlog", "agentd/internal/eventlog/eventlogtest", "for tests only"},
+		{"internal/eventlog", "agentd/internal/pgtest", "for tests only"},
+		{"internal/eventlog", "testing", "only packages whose name ends with test"},
 		{"internal/util", "fmt", "internal/util has no place"},
 		{"internal/agent", "agentd/internal/util", "no place"},
 	} {
@@ -184,7 +194,8 @@ func TestBreaksAreFound(t *testing.T) {
 	for _, fine := range [][2]string{
 		{"internal/toolfilter", "agentd/internal/tool"}, {"internal/chat", "agentd/internal/context"}, {"cmd/agentd", "agentd/web"},
 		{"internal/llm", "agentd/internal/llm/offline"}, {"internal/eventlog/eventlogtest", "agentd/internal/eventlog"}, {"internal/agent", "fmt"},
-		{"internal/httpapi", "github.com/labstack/echo/v4/middleware"},
+		{"internal/httpapi", "github.com/labstack/echo/v4/middleware"}, {"internal/eventlog/eventlogtest", "testing"},
+		{"internal/eventlog/eventlogtest", "agentd/internal/pgtest"},
 	} {
 		if got := breaks(pkg{ImportPath: module + fine[0], Imports: []string{fine[1]}}); len(got) != 0 {
 			t.Errorf("%v: %q", fine, got)
