@@ -21,7 +21,7 @@ func (s *Service) Capabilities(ctx context.Context, who chat.Identity, view uico
 		classes = []string{s.class(env)}
 	}
 	o := toolfilter.Offer(s.o.Tools, func(class, name string) bool { return s.o.Policy.Allows(who.Roles, class, name) }, classes, view, toolfilter.State{})
-	out := Capabilities{User: who.User, Roles: who.Roles, Environments: s.EnvironmentStatus(ctx), Model: s.o.ModelName, Offered: []OfferedTool{}, Hidden: []HiddenTool{}}
+	out := Capabilities{User: who.User, Roles: who.Roles, Environments: s.Environments(ctx), Model: s.o.ModelName, Offered: []OfferedTool{}, Hidden: []HiddenTool{}}
 	for _, t := range o.Tools {
 		out.Offered = append(out.Offered, OfferedTool{Name: t.Name, Risk: string(t.Risk)})
 	}
@@ -31,8 +31,8 @@ func (s *Service) Capabilities(ctx context.Context, who chat.Identity, view uico
 	return out, nil
 }
 
-// EnvironmentStatus lists the environments and whether each answers now.
-func (s *Service) EnvironmentStatus(ctx context.Context) []EnvironmentStatus {
+// Environments lists the environments and whether each answers now.
+func (s *Service) Environments(ctx context.Context) []EnvironmentStatus {
 	out := make([]EnvironmentStatus, len(s.o.Environments))
 	for i, e := range s.o.Environments {
 		out[i] = EnvironmentStatus{Environment: e, Reachable: s.o.Reachable != nil && s.o.Reachable(ctx, e.ID)}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+
+	"agentd/internal/agent"
+	"agentd/internal/artifact"
+	"agentd/internal/config"
+	"agentd/internal/durable"
+	"agentd/internal/eventlog"
+	"agentd/internal/guardrails"
+	"agentd/internal/httpapi"
+	"agentd/internal/llm"
+	"agentd/internal/offload"
+	"agentd/internal/policy"
+	"agentd/internal/sse"
+	"agentd/internal/supersettools"
+	"agentd/internal/tool"
+	"agentd/web"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// app is everything that a server is made of, wired. newApp makes it, start begins its work, stop ends the work in
+// the order of the design, close lets go of what is open.
+type app struct {
+	log     *eventlog.Log
+	engine  *durable.Engine
+	work    *agent.Service
+	store   *artifact.Store
+	streams *sse.Server
+	api     *httpapi.API
+	closers []io.Closer // in the order in which they were opened
+}
+
+type closer func() error
+
+func (c closer) Close() error { return c() }
+
+func newApp(ctx context.Context, cfg config.Config, mocked map[string]bool, log *slog.Logger) (_ *app, err error) {
+	a := &app{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.close())
+		}
+	}()
+	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
+		return nil, err
+	}
+	envs, err := environments(cfg, mocked)
+	if err != nil {
+		return nil, err
+	}
+	a.closers = append(a.closers, closer(func() error { envs.Close(); return nil }))
+	a.log, err = eventlog.Open(ctx, eventlog.Options{Dir: cfg.DataDir, URL: cfg.DatabaseURL, Logger: log, OnCancel: func(run string) { a.work.Stop(run) }})
+	if err != nil {
+		return nil, err
+	}
+	a.closers = append(a.closers, a.log)
+	if err := a.openArtifacts(ctx, cfg, log); err != nil {
+		return nil, err
+	}
+	gate := offload.New(a.store, offload.Options{MaxChars: cfg.Limits.MaxChars, BatchChars: cfg.Limits.BatchChars, Mode: offload.Mode(cfg.Artifacts.Mode), Log: log})
+	caps := &capabilities{envs: envs}
+	tools, err := tool.NewSet(supersettools.New(supersettools.Deps{Environments: envs, Capabilities: caps, Backups: gate})...)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := policy.Open(ctx, policy.Options{File: cfg.Policy.File, Reload: cfg.Policy.Reload, Tools: toolNames(tools), Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	a.closers = append(a.closers, closer(func() error { rules.Close(); return nil }))
+	table, err := guardrails.NewTable(cfg.Guardrails)
+	if err != nil {
+		return nil, err
+	}
+	model, err := newModel(cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	a.work = agent.New(agent.Options{
+		Store: a.log, Model: model, ModelName: modelName(cfg), Policy: rules, Gate: bounds{gate}, Permissions: permissions{envs},
+		Tools: tools, Environments: configured(cfg), Reachable: reachable(envs), Risk: table, Limits: limits(cfg), Logger: log,
+	})
+	caps.work = a.work
+	a.engine, err = durable.Open(ctx, durable.Options{Dir: runsDir(cfg), URL: cfg.DatabaseURL, Logger: log}, a.work.Work)
+	if err != nil {
+		return nil, err
+	}
+	a.work.Attach(a.engine)
+	a.streams = sse.New(sse.Options{})
+	return a, a.openAPI(cfg, envs, log)
+}
+
+// runsDir is where the runs are remembered when there is no database for them.
+func runsDir(cfg config.Config) string {
+	if cfg.DatabaseURL != "" {
+		return ""
+	}
+	return cfg.DataDir
+}
+
+func (a *app) openArtifacts(ctx context.Context, cfg config.Config, log *slog.Logger) error {
+	bucket, err := artifact.OpenDir(filepath.Join(cfg.DataDir, "artifacts"))
+	if err != nil {
+		return err
+	}
+	a.closers = append(a.closers, bucket)
+	secret, err := cursorSecret(cfg.DataDir)
+	if err != nil {
+		return err
+	}
+	a.store = artifact.New(a.log, bucket, artifact.Options{
+		MaxRows: int64(cfg.Artifacts.MaxRows), MaxBytes: int64(cfg.Artifacts.MaxBytes), MaxDuration: cfg.Artifacts.MaxDuration,
+		TTL: cfg.Artifacts.TTL, Quota: quota(cfg), Secret: secret, Log: log, Live: a.live,
+	})
+	_, err = a.store.Recover(ctx)
+	return err
+}
+
+// live reports whether a conversation is in use: then nothing of it expires.
+func (a *app) live(ctx context.Context, conversation string) (bool, error) {
+	if _, active, err := a.log.ActiveRun(ctx, conversation); active || err != nil {
+		return active, err
+	}
+	open, err := a.log.OpenConfirmations(ctx, conversation)
+	return len(open) > 0, err
+}
+
+// cursorSecret signs the positions in stored results. It is kept, so that they survive a restart.
+func cursorSecret(dir string) ([]byte, error) {
+	file := filepath.Join(dir, "cursor.key")
+	b, err := os.ReadFile(file)
+	if err == nil && len(b) >= 32 {
+		return b, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	b = make([]byte, 32)
+	if _, err := rand.Read(b); err != nil {
+		return nil, err
+	}
+	return b, os.WriteFile(file, b, 0o600)
+}
+
+func newModel(cfg config.Config, log *slog.Logger) (*llm.Client, error) {
+	o := llm.Options{Provider: cfg.LLM.Provider, BaseURL: cfg.LLM.BaseURL, Model: cfg.LLM.Model, IdleTimeout: cfg.LLM.IdleTimeout, Logger: log}
+	if s := cfg.Secret(cfg.LLM.APIKeyEnv, cfg.LLM.APIKeyFile); s.Set() {
+		key, err := s.Value()
+		if err != nil && cfg.LLM.Provider != config.Offline && cfg.LLM.BaseURL == "" {
+			return nil, err
+		}
+		o.APIKey = key // a server of one's own may need none
+	}
+	return llm.New(o)
+}
+
+func (a *app) openAPI(cfg config.Config, envs *supersettools.Environments, log *slog.Logger) error {
+	who, err := identity(cfg, envs)
+	if err != nil {
+		return err
+	}
+	o := httpapi.Options{
+		Identity: who, Log: a.log, Work: a.work, Surroundings: a.work, Streams: a.streams, Simulator: a.work,
+		Environments: configured(cfg), MessageChars: cfg.Limits.MessageChars, BasePath: cfg.BasePath, FrameAncestors: cfg.Web.FrameAncestors,
+		Model:      httpapi.ModelInfo{Provider: cfg.LLM.Provider, Name: cfg.LLM.Model, Offline: cfg.LLM.Provider == config.Offline},
+		ActiveRuns: a.engine.Running, Logger: log,
+	}
+	for _, p := range cfg.TrustedProxies {
+		if n, err := netip.ParsePrefix(p); err == nil {
+			o.TrustedProxies = append(o.TrustedProxies, n)
+		} else if ip, err := netip.ParseAddr(p); err == nil {
+			o.TrustedProxies = append(o.TrustedProxies, netip.PrefixFrom(ip, ip.BitLen()))
+		}
+	}
+	if cfg.Web.Enabled {
+		o.Web = web.FS()
+	}
+	if cfg.Telemetry.Metrics {
+		o.Metrics = prometheus.NewRegistry()
+	}
+	a.api, err = httpapi.New(o)
+	return err
+}
+
+// start begins the work: first what the last process left, then what comes.
+func (a *app) start(ctx context.Context) error {
+	if err := a.engine.Launch(); err != nil {
+		return err
+	}
+	return a.work.Resume(ctx)
+}
+
+// stop ends the work: no new runs, a soft wait, each run's terminal event, the streams.
+func (a *app) stop(log *slog.Logger) {
+	a.api.Drain()
+	for end := time.Now().Add(softWait); a.engine.Running() > 0 && time.Now().Before(end); {
+		time.Sleep(50 * time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), hardWait)
+	defer cancel()
+	if err := a.engine.Close(ctx); err != nil {
+		log.Error("stop the runs", "err", err)
+	}
+	a.work.Close()
+	a.streams.Close()
+}
+
+// sweep removes expired results, every interval, until ctx ends.
+func (a *app) sweep(ctx context.Context, every time.Duration) error {
+	t := time.NewTicker(every)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+			if _, err := a.store.Sweep(ctx); err != nil && ctx.Err() == nil {
+				slog.Error("sweep stored results", "err", err)
+			}
+		}
+	}
+}
+
+// close lets go of what is open, the last first.
+func (a *app) close() error {
+	var errs []error
+	for i := len(a.closers) - 1; i >= 0; i-- {
+		errs = append(errs, a.closers[i].Close())
+	}
+	a.closers = nil
+	return errors.Join(errs...)
+}
