@@ -31,6 +31,9 @@ func (r reading) value(n *yaml.Node, t reflect.Type, key string) (v any, ok bool
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" && t.Kind() != reflect.String {
 		return nil, false // a key without a value is left as it is
 	}
+	if key != "" {
+		r.problems.mark(key, r.at(n))
+	}
 	refuse := func(want string) (any, bool) {
 		r.problems.add(key, r.at(n), "must be "+want)
 		return nil, false

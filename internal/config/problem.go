@@ -8,12 +8,34 @@ import (
 )
 
 // problems collects what is wrong, so that it is told all at once.
-type problems struct{ found []problem }
+type problems struct {
+	found []problem
+	where map[string]string // key → where its value came from, for what is noticed later
+}
 
 type problem struct{ key, at, detail string }
 
 func (p *problems) add(key, at, detail string) {
 	p.found = append(p.found, problem{key, at, detail})
+}
+
+// mark notes where the value of a key stands. Later sources win, as their values do.
+func (p *problems) mark(key, at string) {
+	if p.where == nil {
+		p.where = map[string]string{}
+	}
+	p.where[key] = at
+}
+
+// place is where the value of key stands, else that of the group or list around it, else "".
+func (p *problems) place(key string) string {
+	for key != "" {
+		if at, ok := p.where[key]; ok {
+			return at
+		}
+		key = key[:max(strings.LastIndexAny(key, ".["), 0)]
+	}
+	return ""
 }
 
 // err is nil or one Invalid error with every problem, in the order of the keys.
@@ -26,9 +48,12 @@ func (p *problems) err() error {
 	var b strings.Builder
 	b.WriteString("The configuration cannot be used:")
 	for _, f := range p.found {
-		detail := f.detail
-		if f.at != "" {
-			detail += " (" + f.at + ")"
+		at, detail := f.at, f.detail
+		if at == "" {
+			at = p.place(f.key)
+		}
+		if at != "" {
+			detail += " (" + at + ")"
 		}
 		key := f.key
 		if key == "" {
