@@ -155,7 +155,6 @@ export const en = {
   changed: 'changed',
   before: 'before',
   after: 'after',
-  affects: 'What depends on it',
   affectsCount: { one: '{n} object depends on it', other: '{n} objects depend on it' },
   notes: 'Note',
   backup: 'A backup was made first.',

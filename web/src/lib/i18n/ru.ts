@@ -162,7 +162,6 @@ export const ru: Messages = {
   changed: 'меняется',
   before: 'было',
   after: 'станет',
-  affects: 'Что от этого зависит',
   affectsCount: {
     one: 'Зависит {n} объект',
     few: 'Зависят {n} объекта',

@@ -1,0 +1,100 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium, type BrowserContext, type Page } from 'playwright-core';
+
+const require = createRequire(import.meta.url);
+const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export interface Opened {
+  context: BrowserContext;
+  page: Page;
+  /** Errors of the console and of scripts, violations of the page's policy among them. */
+  errors: string[];
+  /** Addresses outside the page's own origin that were asked for. */
+  foreign: string[];
+  close: () => Promise<void>;
+}
+
+export interface Look {
+  width?: number;
+  height?: number;
+  scheme?: 'light' | 'dark';
+  touch?: boolean;
+}
+
+/** Opens a page in a browser of its own with an empty profile. */
+export async function open(url: string, look: Look = {}): Promise<Opened> {
+  const dir = mkdtempSync(join(tmpdir(), 'agentd-e2e-'));
+  const context = await chromium.launchPersistentContext(dir, {
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    headless: true,
+    args: flags,
+    viewport: { width: look.width ?? 1280, height: look.height ?? 860 },
+    colorScheme: look.scheme ?? 'light',
+    hasTouch: look.touch ?? false,
+    locale: 'en-US',
+  });
+  const page = context.pages()[0] ?? (await context.newPage());
+  const errors: string[] = [];
+  const foreign: string[] = [];
+  const origin = new URL(url).origin;
+  page.on('console', (m) => {
+    if (m.type() === 'error') errors.push(m.text());
+  });
+  page.on('pageerror', (e) => errors.push(String(e)));
+  page.on('request', (r) => {
+    if (/^https?:/.test(r.url()) && !r.url().startsWith(origin)) foreign.push(r.url());
+  });
+  await page.goto(url);
+  const close = async () => {
+    await context.close();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  return { context, page, errors, foreign, close };
+}
+
+export interface Violation {
+  id: string;
+  nodes: string[];
+}
+
+/** What axe finds. The page's policy forbids injected scripts, so it is lifted after the page has loaded. */
+export async function axe(page: Page): Promise<Violation[]> {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('Page.setBypassCSP', { enabled: true });
+  await page.evaluate(axeSource);
+  const found = await page.evaluate(async () => {
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+    const { axe } = window as unknown as {
+      axe: {
+        run: (
+          d: Document,
+          o: object,
+        ) => Promise<{ violations: { id: string; nodes: { target: unknown[]; failureSummary?: string }[] }[] }>;
+      };
+    };
+    const r = await axe.run(document, { runOnly: tags });
+    return r.violations.map((v) => ({
+      id: v.id,
+      nodes: v.nodes.map((n) => `${n.target.join(' ')}: ${(n.failureSummary ?? '').slice(0, 200)}`),
+    }));
+  });
+  await cdp.send('Page.setBypassCSP', { enabled: false });
+  return found;
+}
+
+/** Whether something is wider than the window. */
+export const overflows = (page: Page): Promise<boolean> =>
+  page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
