@@ -43,7 +43,7 @@ func (m *anthropic) Stream(ctx context.Context, msgs []llms.MessageContent, sink
 		return nil, err
 	}
 	s := client.Messages.NewStreaming(ctx, params)
-	defer s.Close() //nolint:errcheck // the stream was read to its end or given up
+	defer func() { _ = s.Close() }() // it was read to its end or given up
 	a := answer{sink: sink, at: map[int64]int{}}
 	for s.Next() {
 		if err := a.take(s.Current()); err != nil {

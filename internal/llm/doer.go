@@ -39,7 +39,7 @@ func (d *doer) Do(req *http.Request) (*http.Response, error) {
 	}
 	body := &watched{src: res.Body, watch: d.watch}
 	if res.StatusCode != http.StatusOK {
-		defer res.Body.Close() //nolint:errcheck // nothing is lost
+		defer func() { _ = res.Body.Close() }() // nothing is lost
 		return nil, d.fail(refusal(res.StatusCode, res.Header, readProblem(body)))
 	}
 	res.Body = body

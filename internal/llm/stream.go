@@ -100,9 +100,7 @@ func (n *normaliser) take(data []byte, readErr error) {
 		return
 	}
 	if u := c.Usage; u != nil {
-		n.write(map[string]any{"choices": []any{}, "usage": map[string]int{
-			"prompt_tokens": u.Prompt, "completion_tokens": u.Completion, "total_tokens": u.Prompt + u.Completion,
-		}})
+		n.write(chunkOut{Choices: []choiceOut{}, Usage: &usageOut{u.Prompt, u.Completion, u.Prompt + u.Completion}})
 		n.emit(UsageDelta{Input: u.Prompt, Output: u.Completion})
 	}
 	for _, ch := range c.Choices {
@@ -125,7 +123,7 @@ func (n *normaliser) text(s string) {
 	if s == "" || !n.room(len(s)) {
 		return
 	}
-	pieces(s, func(p string) { n.delta(map[string]any{"content": p}, nil) })
+	pieces(s, func(p string) { n.delta(deltaOut{Content: p}, nil) })
 	n.emit(TextDelta{Text: s})
 }
 
@@ -174,14 +172,12 @@ func (n *normaliser) end(err error) {
 		return
 	}
 	for i, k := range n.calls {
-		n.delta(map[string]any{"tool_calls": []any{map[string]any{
-			"index": i, "id": k.id, "type": "function", "function": map[string]any{"name": k.name, "arguments": ""},
-		}}}, nil)
+		n.delta(deltaOut{Calls: []callOut{{Index: i, ID: k.id, Type: "function", Function: functionOut{Name: k.name}}}}, nil)
 		pieces(k.args.String(), func(p string) { // without a type: langchaingo adds it to the last call
-			n.delta(map[string]any{"tool_calls": []any{map[string]any{"index": i, "function": map[string]any{"arguments": p}}}}, nil)
+			n.delta(deltaOut{Calls: []callOut{{Index: i, Function: functionOut{Arguments: p}}}}, nil)
 		})
 	}
-	n.delta(map[string]any{}, n.finish)
+	n.delta(deltaOut{}, &n.finish)
 	n.out.WriteString("data: [DONE]\n\n")
 	n.err = io.EOF
 }
@@ -209,11 +205,11 @@ func (n *normaliser) room(size int) bool {
 	return n.err == nil
 }
 
-func (n *normaliser) delta(delta map[string]any, finish any) {
-	n.write(map[string]any{"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
+func (n *normaliser) delta(d deltaOut, finish *string) {
+	n.write(chunkOut{Choices: []choiceOut{{Delta: d, Finish: finish}}})
 }
 
-func (n *normaliser) write(v map[string]any) {
+func (n *normaliser) write(v chunkOut) {
 	b, err := json.Marshal(v)
 	if err != nil { // texts and numbers only
 		n.fail(fault.Wrap(fault.Internal, "", err))

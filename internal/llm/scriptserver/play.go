@@ -3,7 +3,6 @@ package scriptserver
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"regexp"
@@ -51,7 +50,7 @@ func play(w http.ResponseWriter, r *http.Request, req Request, round Round) {
 			return
 		}
 		if is(round.Malformed, i) {
-			fmt.Fprintf(w, "data: %s\n\n", damaged) //nolint:errcheck // seen at the next write
+			_, _ = io.WriteString(w, "data: "+damaged+"\n\n") // a failure is seen at the next write
 		}
 		if _, err := io.WriteString(w, "data: "+lines[i]+"\n\n"); err != nil {
 			return

@@ -157,7 +157,7 @@ func read(r *http.Request) (Request, error) {
 	}
 	req := Request{Header: r.Header.Clone()}
 	if !utf8.Valid(b) || json.Unmarshal(b, &req) != nil || json.Unmarshal(b, &req.Fields) != nil {
-		return req, errors.New("We could not parse the JSON body of your request.") //nolint:staticcheck // the provider's words
+		return req, refused("We could not parse the JSON body of your request.")
 	}
 	if !req.Stream {
 		return req, errors.New("this server only streams: 'stream' must be true")
