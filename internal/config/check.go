@@ -5,42 +5,10 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
-
-	"agentd/internal/chat"
 )
-
-var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-
-// complete fills what follows from other keys.
-func complete(c *Config) {
-	for i := range c.Environments {
-		e := &c.Environments[i]
-		if e.Title == "" {
-			e.Title = e.ID
-		}
-		if e.PublicURL == "" && !strings.HasPrefix(e.BaseURL, MockScheme+":") {
-			e.PublicURL = e.BaseURL
-		}
-		if e.Auth.Mode == "" {
-			e.Auth.Mode = Service
-		}
-		if e.Auth.Provider == "" {
-			e.Auth.Provider = "db"
-		}
-		class, understood := chat.Class(e.Class)
-		if !understood {
-			c.warn("environments[%d].class: %q of %s is not understood, so it counts as prod; write prod, staging or dev", i, e.Class, e.ID)
-		}
-		e.Class = class
-	}
-	if c.Auth.Superset.Environment == "" && len(c.Environments) == 1 {
-		c.Auth.Superset.Environment = c.Environments[0].ID
-	}
-}
 
 func (c *Config) warn(format string, a ...any) {
 	c.Warnings = append(c.Warnings, fmt.Sprintf(format, a...))
@@ -103,100 +71,6 @@ func oneOf(bad *problems, key, value string, want ...string) {
 	}
 }
 
-// Loopback reports whether a host to listen on can be reached from this machine only.
-func Loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.Unmap().IsLoopback()
-}
-
-func checkAuth(c *Config, host string, set func(string) bool, bad *problems) {
-	a := c.Auth
-	oneOf(bad, "auth.mode", a.Mode, AuthDev, AuthJWT, AuthSuperset)
-	switch a.Mode {
-	case AuthDev:
-		if !Loopback(host) {
-			bad.add("auth.mode", "", "is dev, which is allowed only when listen is a loopback address such as 127.0.0.1:8080")
-		}
-		if a.Dev.User == "" {
-			bad.add("auth.dev.user", "", "must not be empty")
-		}
-	case AuthJWT:
-		if a.JWT.JWKSURL != "" {
-			jwks(c, set, bad)
-		} else if a.JWT.SecretEnv == "" && a.JWT.SecretFile == "" {
-			bad.add("auth.jwt.secret_env", "", "or jwks_url must be set with mode jwt")
-		}
-		if a.JWT.UserClaim == "" {
-			bad.add("auth.jwt.user_claim", "", "must not be empty")
-		}
-	case AuthSuperset:
-		if !slices.ContainsFunc(c.Environments, func(e Environment) bool { return e.ID == a.Superset.Environment }) {
-			bad.add("auth.superset.environment", "", fmt.Sprintf("is %q, must be the id of one of environments", a.Superset.Environment))
-		}
-		if a.Superset.CookieName == "" {
-			bad.add("auth.superset.cookie_name", "", "must not be empty")
-		}
-	}
-	atLeast(bad, "auth.superset.cache", a.Superset.Cache, 0)
-	if (a.Handover.SecretEnv != "" || a.Handover.SecretFile != "") && a.Handover.Audience == "" {
-		bad.add("auth.handover.audience", "", "must be set with a secret")
-	}
-	atLeast(bad, "auth.handover.ttl", a.Handover.TTL, time.Second)
-}
-
-// jwks: keys of one kind only, or a public key could be taken for a shared secret.
-func jwks(c *Config, set func(string) bool, bad *problems) {
-	j := c.Auth.JWT
-	if set("auth.jwt.secret_env") && j.SecretEnv != "" || j.SecretFile != "" {
-		bad.add("auth.jwt.jwks_url", "", "and a secret exclude each other")
-	}
-	if j.Issuer == "" {
-		bad.add("auth.jwt.issuer", "", "must be set with jwks_url")
-	}
-	if u, err := url.Parse(j.JWKSURL); err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && Loopback(u.Hostname())) {
-		bad.add("auth.jwt.jwks_url", "", "must be an https address")
-	}
-}
-
-func checkEnvironments(c *Config, demo bool, bad *problems) {
-	if len(c.Environments) == 0 {
-		c.warn("environments: there is none, so no Superset can be asked")
-	}
-	seen := map[string]int{}
-	for i, e := range c.Environments {
-		key := func(k string) string { return fmt.Sprintf("environments[%d].%s", i, k) }
-		if !idPattern.MatchString(e.ID) {
-			bad.add(key("id"), "", "must be a short name of letters, digits, . _ and -, for example ss-prod")
-		} else if first, dup := seen[e.ID]; dup {
-			bad.add(key("id"), "", fmt.Sprintf("is %q, which environments[%d] has already", e.ID, first))
-		}
-		if _, dup := seen[e.ID]; !dup {
-			seen[e.ID] = i
-		}
-		mock := demo && strings.HasPrefix(e.BaseURL, MockScheme+"://")
-		if !mock {
-			address(bad, key("base_url"), e.BaseURL)
-		}
-		if e.PublicURL != "" && e.PublicURL != e.BaseURL {
-			address(bad, key("public_url"), e.PublicURL)
-		}
-		oneOf(bad, key("auth.mode"), e.Auth.Mode, Service, ForwardCookie, ForwardToken)
-		password := e.Auth.PasswordEnv != "" || e.Auth.PasswordFile != ""
-		apiKey := e.Auth.APIKeyEnv != "" || e.Auth.APIKeyFile != ""
-		switch {
-		case password && apiKey:
-			bad.add(key("auth"), "", "must have a password or an API key, not both")
-		case password && e.Auth.Username == "":
-			bad.add(key("auth.username"), "", "must be set with a password")
-		case e.Auth.Mode == Service && !password && !apiKey && !mock:
-			bad.add(key("auth"), "", "must have username and password_env (or password_file), or api_key_env (or api_key_file), with mode service")
-		}
-	}
-}
-
 func checkLLM(c *Config, bad *problems) {
 	l := c.LLM
 	oneOf(bad, "llm.provider", l.Provider, Offline, OpenAI, Anthropic)
@@ -256,25 +130,6 @@ func checkArtifacts(c *Config, bad *problems) {
 	}
 	if a.Mode == "off" && c.References.Enabled {
 		c.warn("references.enabled: without artifacts there is nothing to refer to")
-	}
-}
-
-func checkMCP(c *Config, bad *problems) {
-	seen := map[string]bool{}
-	for i, m := range c.MCPServers {
-		key := func(k string) string { return fmt.Sprintf("mcp_servers[%d].%s", i, k) }
-		if !idPattern.MatchString(m.Name) {
-			bad.add(key("name"), "", "must be a short name of letters, digits, . _ and -")
-		} else if seen[m.Name] {
-			bad.add(key("name"), "", fmt.Sprintf("is %q, which another server has already", m.Name))
-		}
-		seen[m.Name] = true
-		address(bad, key("url"), m.URL)
-		for name, t := range m.Tools {
-			if t.Risk != "" {
-				oneOf(bad, key("tools."+name+".risk"), t.Risk, "read", "query", "write", "dangerous")
-			}
-		}
 	}
 }
 

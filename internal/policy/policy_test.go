@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"agentd/internal/fault"
@@ -132,6 +133,38 @@ func TestReplaceKeepsTheOldPolicy(t *testing.T) {
 	if p.Allows([]string{"A"}, "prod", "x") || !p.Allows([]string{"A"}, "prod", "y") || p.Version() == before {
 		t.Error("the new policy is not in force")
 	}
+}
+
+// Questions that are asked while the policy is replaced get the old answer or the new one, each whole.
+func TestReplaceWhileAsked(t *testing.T) {
+	texts := []string{"p, role:A, *, tool:x, allow\np, role:A, *, tool:y, deny\n", "p, role:A, *, tool:y, allow\np, role:A, *, tool:x, deny\n"}
+	p := open(t, texts[0])
+	var asking sync.WaitGroup
+	done := make(chan struct{})
+	for range 2 {
+		asking.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				may := p.For([]string{"A"})
+				if may("prod", "x") == may("prod", "y") {
+					t.Error("half of one policy and half of the other")
+				}
+				p.Explain([]string{"A"}, "prod", "x")
+				p.Allows([]string{"A"}, "prod", "x")
+			}
+		})
+	}
+	for i := range 200 {
+		if err := p.Replace(texts[i%2]); err != nil {
+			t.Error(err)
+		}
+	}
+	close(done)
+	asking.Wait()
 }
 
 func TestMinRules(t *testing.T) {
