@@ -338,3 +338,81 @@ func TestKill(t *testing.T) {
 		}
 	})
 }
+
+// TestModelOverHTTP: the same through a real OpenAI-compatible server, its failures included.
+func TestModelOverHTTP(t *testing.T) {
+	for _, tt := range []struct {
+		name, rounds string
+		want         string
+		text         string
+	}{
+		{"text", `[{"text": ["Hel", "lo."]}]`, "finished:answered", "Hello."},
+		{"one call", `[{"calls": [{"id": "a", "name": "get_dashboard", "args": {"dashboard": "1"}}]}, {"text": ["There it is."]}]`, "tool_start tool_result finished:answered", "There it is."},
+		{"several calls whose pieces interleave", `[{"mix": true, "calls": [{"id": "a", "name": "get_dashboard", "args": {"dashboard": "1"}}, {"id": "b", "name": "search_dashboards", "args": {"query": "sales"}}]}, {"text": ["Both."]}]`,
+			"tool_start tool_result tool_start tool_result finished:answered", "Both."},
+		{"several calls of one index", `[{"same_index": true, "calls": [{"id": "a", "name": "get_dashboard", "args": {"dashboard": "1"}}, {"id": "b", "name": "get_dashboard", "args": {"dashboard": "2"}}]}, {"text": ["Both."]}]`,
+			"tool_start tool_result tool_start tool_result finished:answered", "Both."},
+		{"a stream that is cut once", `[{"text": ["Half"], "cut": "abort"}, {"text": ["The whole."]}]`, "finished:answered", "The whole."},
+		{"429 once", `[{"status": 429, "retry_after": "0", "error": {"message": "slow down"}}, {"text": ["Now."]}]`, "finished:answered", "Now."},
+		{"500 once", `[{"status": 500, "error": {"message": "oops"}}, {"text": ["Now."]}]`, "finished:answered", "Now."},
+		{"500 for ever", `[{"status": 500, "repeat": true, "error": {"message": "secret detail"}}]`, "error:model_unavailable", ""},
+		{"a call cut by the token limit", `[{"finish": "length", "calls": [{"id": "a", "name": "delete_dashboard", "args_text": "{\"dashboard\": \"1"}]}]`, "finished:token_budget", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := scripted(t, `{"rounds": `+tt.rounds+`}`)
+			p := demo(t, t.TempDir(), s.flags()...)
+			_, es := p.say(p.conversation(), 0, map[string]any{"message": "Go", "env_id": "ss-dev"})
+			if got := summary(es); got != tt.want {
+				t.Errorf("events %s, want %s", got, tt.want)
+			}
+			if tt.text != "" && find(t, es, "message").str("text") != tt.text {
+				t.Errorf("the answer is %q, want %q", find(t, es, "message").str("text"), tt.text)
+			}
+			if b, _ := json.Marshal(es[len(es)-1].data); strings.Contains(string(b), "secret detail") {
+				t.Errorf("the provider's words are shown: %s", b)
+			}
+			if !strings.Contains(tt.rounds, "repeat") {
+				s.complete()
+			}
+		})
+	}
+}
+
+// TestBadInput: each gets a clear answer of the right status that names the field, and nothing is stored.
+func TestBadInput(t *testing.T) {
+	p := demo(t, t.TempDir())
+	c := p.conversation()
+	msg := "/conversations/" + c + "/messages"
+	for _, tt := range []struct {
+		name, path string
+		body       any
+		status     int
+		pointer    string
+	}{
+		{"malformed JSON", msg, `{"message": `, 400, ""},
+		{"an unknown field", msg, `{"message": "x", "colour": "red"}`, 422, "/colour"},
+		{"a message of 20,001 characters", msg, map[string]any{"message": strings.Repeat("я", 20001)}, 422, "/message"},
+		{"an environment that is not there", msg, map[string]any{"message": "x", "env_id": "ss-qa"}, 422, "/env_id"},
+		{"an environment of the page that is not there", msg, map[string]any{"message": "x", "ui_context": map[string]any{"envId": "ss-qa"}}, 422, "/ui_context/envId"},
+		{"a wrong objectType", msg, map[string]any{"message": "x", "ui_context": map[string]any{"objectType": "Dash board"}}, 422, "/ui_context/objectType"},
+		{"an id with a quote", msg, map[string]any{"message": "x", "ui_context": map[string]any{"objectType": "dashboard", "objectId": "1' or 1=1"}}, 422, "/ui_context/objectId"},
+		{"no such conversation", "/conversations/conv_01/messages", map[string]any{"message": "x"}, 404, ""},
+		{"over a megabyte", msg, map[string]any{"message": strings.Repeat("x", 1<<20)}, 413, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			status, out := p.call("POST", tt.path, tt.body)
+			if status != tt.status || out["code"] == nil {
+				t.Errorf("%d %v, want %d", status, out, tt.status)
+			}
+			if errs, _ := json.Marshal(out["errors"]); tt.pointer != "" && !strings.Contains(string(errs), `"`+tt.pointer+`"`) {
+				t.Errorf("names %s, want %s", errs, tt.pointer)
+			}
+		})
+	}
+	if got := p.must(200, "GET", "/conversations/"+c, nil); fmt.Sprint(got["items"]) != "[]" || got["last_event_id"] != float64(0) {
+		t.Errorf("after all that: %v", got)
+	}
+	if _, es := p.say(c, 0, map[string]any{"message": strings.Repeat("x", 20000)}); summary(es) != "finished:answered" {
+		t.Errorf("20,000 characters: %s", summary(es))
+	}
+}

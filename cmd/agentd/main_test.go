@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// command runs agentd in this process.
+func command(t *testing.T, stdin string, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = run(t.Context(), args, nil, strings.NewReader(stdin), &o, &e)
+	return code, o.String(), e.String()
+}
+
+func file(t *testing.T, name, text string) string {
+	t.Helper()
+	f := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(f, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestCommands(t *testing.T) {
+	broken := file(t, "broken.yaml", "listn: 127.0.0.1:1\nlimits: {read_timeout: soon}\nauth: {mode: trust}\n")
+	good := file(t, "good.yaml", "environments:\n  - {id: ss-prod, class: PRD, base_url: 'http://127.0.0.1:1', auth: {username: bot, password_env: PW}}\n")
+	for _, tt := range []struct {
+		name string
+		args []string
+		code int
+		out  []string
+		errs []string
+	}{
+		{"version", []string{"version"}, 0, []string{"agentd "}, nil},
+		{"help", nil, 0, []string{"demo", "serve", "mock-superset", "policy", "audit", "config"}, nil},
+		{"no such command", []string{"fly"}, 2, nil, []string{"fly"}},
+		{"three mistakes at once", []string{"config", "check", broken}, 2, nil, []string{"listn", "read_timeout", "auth.mode"}},
+		{"serve refuses them too", []string{"serve", "--config", broken}, 2, nil, []string{"listn", "read_timeout", "auth.mode"}},
+		{"what is in force", []string{"config", "check", good}, 0, []string{"class: prod", "password_env: PW"}, nil},
+		{"a policy's verdict", []string{"policy", "explain", "--role", "Gamma", "--tool", "search_dashboards", "--env", "prod"}, 0, []string{"allowed"}, nil},
+		{"and its denial", []string{"policy", "explain", "--role", "Nobody", "--tool", "delete_dashboard", "--env", "prod"}, 0, []string{"denied"}, nil},
+		{"a policy that cannot be used", []string{"policy", "lint", file(t, "p.csv", "p, role:Admin, *, tool:*, use, Deny\n")}, 2, []string{"1"}, []string{"refused"}},
+		{"the mock on every interface", []string{"mock-superset", "--listen", "0.0.0.0:0"}, 2, nil, []string{"loopback"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, out, errs := command(t, "", tt.args...)
+			if code != tt.code {
+				t.Errorf("exit code %d, want %d\n%s%s", code, tt.code, out, errs)
+			}
+			for _, w := range tt.out {
+				if !strings.Contains(out, w) {
+					t.Errorf("prints %q, want %q in it", out, w)
+				}
+			}
+			for _, w := range tt.errs {
+				if !strings.Contains(errs, w) {
+					t.Errorf("says %q, want %q in it", errs, w)
+				}
+			}
+		})
+	}
+}
