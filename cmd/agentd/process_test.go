@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,12 +20,15 @@ import (
 )
 
 // asProgram makes the test binary be the program, so that tests can start it, kill it and start it again.
-const asProgram = "AGENTD_TEST_AS_PROGRAM"
+const asProgram = "RUN_AS_AGENTD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
 		return
+	}
+	if os.Getenv(asBare) != "" {
+		bare()
 	}
 	os.Exit(m.Run())
 }
@@ -182,6 +186,7 @@ func (p *process) conversation() string {
 type event struct {
 	seq  int64
 	typ  string
+	raw  string
 	data map[string]any
 }
 
@@ -222,33 +227,40 @@ func (s *stream) close() {
 	_ = s.resp.Body.Close()
 }
 
-// next returns the next event; false when the stream ended.
-func (s *stream) next() (event, bool) {
-	s.t.Helper()
-	var e event
+func newReader(r io.Reader) *bufio.Reader { return bufio.NewReader(r) }
+
+// quick returns the next event without looking into its data; false when the stream ended.
+func (s *stream) quick() (e event, ok bool) {
 	for {
 		line, err := s.r.ReadString('\n')
 		if err != nil {
 			return e, false
 		}
-		line = strings.TrimRight(line, "\n")
-		switch key, value, _ := strings.Cut(line, ": "); key {
+		switch key, value, _ := strings.Cut(strings.TrimRight(line, "\n"), ": "); key {
 		case "id":
-			if _, err := fmt.Sscan(value, &e.seq); err != nil {
-				s.t.Fatalf("id %q", value)
-			}
+			e.seq, _ = strconv.ParseInt(value, 10, 64)
 		case "event":
 			e.typ = value
 		case "data":
-			if err := json.Unmarshal([]byte(value), &e.data); err != nil {
-				s.t.Fatalf("data of %s: %v: %s", e.typ, err, value)
-			}
+			e.raw = value
 		case "":
-			if e.data != nil {
+			if e.raw != "" {
 				return e, true
 			}
 		}
 	}
+}
+
+// next returns the next event; false when the stream ended.
+func (s *stream) next() (event, bool) {
+	s.t.Helper()
+	e, ok := s.quick()
+	if ok {
+		if err := json.Unmarshal([]byte(e.raw), &e.data); err != nil {
+			s.t.Fatalf("data of %s: %v: %s", e.typ, err, e.raw)
+		}
+	}
+	return e, ok
 }
 
 // until reads up to and with the terminal event of a run.
