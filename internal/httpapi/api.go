@@ -86,6 +86,10 @@ type Options struct {
 	Streams      Streams
 
 	Simulator Simulator
+	Audit     Audit
+	Feedback  Feedback
+	Memories  Memories
+	Artifacts Artifacts
 	Handover  http.Handler // POST /handover: sets the cookie of an own-origin page
 	Memory    func() any   // GET /diagnostics/memory
 

@@ -47,6 +47,7 @@ func (a *API) edge(next echo.HandlerFunc) echo.HandlerFunc {
 		c.Response().Header().Set("X-Request-ID", t.id)
 		done := a.metrics.began()
 		err := guarded(next, c)
+		begun := c.Response().Committed
 		if err != nil {
 			a.fail(c, err)
 		}
@@ -67,12 +68,23 @@ func (a *API) edge(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 		}
 		a.o.Logger.LogAttrs(c.Request().Context(), level, "request", attrs...)
-		if _, ok := errors.AsType[*panicked](err); ok && c.Response().Committed {
-			// Half an answer was sent: cut the connection, so that nobody takes it for a whole one.
-			panic(http.ErrAbortHandler)
+		if begun && halfSent(err) {
+			panic(http.ErrAbortHandler) // cuts the connection, so that nobody takes the half for the whole
 		}
 		return nil
 	}
+}
+
+// cut is an error after an answer has begun.
+type cut struct{ error }
+
+func (c *cut) Unwrap() error { return c.error }
+
+// halfSent reports whether an error left an answer unfinished. A stream's end is not one: its frames are whole.
+func halfSent(err error) bool {
+	_, panicked := errors.AsType[*panicked](err)
+	_, broken := errors.AsType[*cut](err)
+	return panicked || broken
 }
 
 // panicked is a panic of a handler, with its place.

@@ -24,7 +24,7 @@ func (a *API) me(c *call) error {
 		Language string    `json:"language"`
 		May      may       `json:"may"`
 		Model    ModelInfo `json:"model"`
-	}{c.who.User, c.who.Name, list(c.who.Roles), lang, may{Inbox: true, Audit: c.who.Admin()}, a.o.Model})
+	}{c.who.User, c.who.Name, list(c.who.Roles), lang, may{Inbox: true, Audit: a.o.Audit != nil && c.who.Admin()}, a.o.Model})
 }
 
 func (a *API) environments(c *call) error {

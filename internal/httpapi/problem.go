@@ -13,15 +13,16 @@ import (
 
 // Codes of this package. Those of the services come with their errors.
 const (
-	codeMalformed    = "malformed_json"
-	codeCursor       = "bad_cursor"
-	codeEventID      = "bad_event_id"
-	codeMediaType    = "media_type"
-	codeBodyTooLarge = "body_too_large"
-	codeCrossOrigin  = "cross_origin"
-	codeMethod       = "method_not_allowed"
-	codeStopping     = "stopping"
-	codeNotReady     = "not_ready"
+	codeMalformed      = "malformed_json"
+	codeCursor         = "bad_cursor"
+	codeArtifactCursor = "cursor"
+	codeEventID        = "bad_event_id"
+	codeMediaType      = "media_type"
+	codeBodyTooLarge   = "body_too_large"
+	codeCrossOrigin    = "cross_origin"
+	codeMethod         = "method_not_allowed"
+	codeStopping       = "stopping"
+	codeNotReady       = "not_ready"
 )
 
 // A problem is an error as it is shown, after RFC 9457. It holds nothing that was meant for the log.
@@ -55,7 +56,7 @@ func problemOf(err error, requestID string) problem {
 // statusOf is the one table from errors to HTTP.
 func statusOf(err error) int {
 	switch fault.CodeOf(err) {
-	case codeMalformed, codeCursor, codeEventID:
+	case codeMalformed, codeCursor, codeArtifactCursor, codeEventID:
 		return http.StatusBadRequest
 	case codeMediaType:
 		return http.StatusUnsupportedMediaType

@@ -54,6 +54,11 @@ func (a *API) table() []route {
 			rs = append(rs, more...)
 		}
 	}
+	add(a.o.Feedback != nil, route{method: "POST", path: prefix + "/conversations/{id}/messages/{message_id}/feedback", handle: a.feedback})
+	add(a.o.Memories != nil, route{method: "GET", path: prefix + "/remembered", handle: a.listRemembered},
+		route{method: "DELETE", path: prefix + "/remembered", handle: a.forget})
+	add(a.o.Audit != nil, route{method: "GET", path: prefix + "/audit", admin: true, handle: a.audit})
+	add(a.o.Artifacts != nil, a.artifactRoutes()...)
 	add(a.o.Simulator != nil, route{method: "POST", path: prefix + "/policy/simulate", admin: true, handle: a.simulate})
 	add(a.o.Memory != nil, route{method: "GET", path: prefix + "/diagnostics/memory", admin: true, handle: a.memory})
 	add(a.o.Handover != nil, route{method: "POST", path: prefix + "/handover", open: true, handle: a.handover})

@@ -156,11 +156,10 @@ func (t *transcript) list() []*item {
 
 func (i *item) begin(state string, wire json.RawMessage) { i.State, i.Start = state, wire }
 
-// end closes an item. What was known by reading back is not overtaken by a late answer's own event.
+// end closes an item. What was found by reading back is not overtaken by a late answer.
 func (i *item) end(state string, wire json.RawMessage) {
-	i.End = wire
 	if i.Outcome == nil {
-		i.State = state
+		i.State, i.End = state, wire
 	}
 }
 
