@@ -60,6 +60,12 @@ func OpenDir(dir string) (*Bucket, error) {
 // NewBucket returns a backend over any bucket of gocloud.dev, which Close closes.
 func NewBucket(b *blob.Bucket) *Bucket { return &Bucket{b: b} }
 
+// Capabilities implements Capable. Files are near; elsewhere each page would read the whole artifact over a network.
+func (b *Bucket) Capabilities() Capabilities {
+	near := b.dir != ""
+	return Capabilities{Filter: near, Sort: near, Aggregate: near}
+}
+
 // Close frees the bucket.
 func (b *Bucket) Close() error { return b.b.Close() }
 

@@ -78,12 +78,8 @@ func (s *Store) Read(ctx context.Context, who Owner, id string, q Request) (Page
 }
 
 func (s *Store) readRows(p *Page, r *bufio.Reader, at position, q Request, take projection) error {
-	limit := q.Limit
-	if limit <= 0 || limit > MaxPageRows {
-		limit = MaxPageRows
-	}
-	size, chars := 0, 0
-	for len(p.Rows) < limit {
+	room := newRoom(q)
+	for {
 		line, err := readLine(r)
 		if errors.Is(err, io.EOF) {
 			p.EOF = true
@@ -96,18 +92,12 @@ func (s *Store) readRows(p *Page, r *bufio.Reader, at position, q Request, take 
 		if err != nil {
 			return fault.Wrap(fault.Internal, "", err)
 		}
-		size += len(row) + 1
-		chars += utf8.RuneCount(row) + 1
-		if len(p.Rows) > 0 && (size > MaxPageBytes || q.Chars > 0 && chars > q.Chars) {
+		if !room.take(row) {
 			break
 		}
 		p.Rows = append(p.Rows, row)
 		at.row++
 		at.offset += int64(len(line)) + 1
-	}
-	if at.offset >= p.Meta.Size {
-		p.EOF = true
-		return nil
 	}
 	p.Next = s.cursor(p.Meta.ID, at)
 	return nil

@@ -88,6 +88,14 @@ func (p projection) row(line []byte) (json.RawMessage, error) {
 	return append(out, ']'), nil
 }
 
+// rowCells is cells for lines of any kind.
+func (p projection) rowCells(line []byte) ([]json.RawMessage, error) {
+	if len(p.stored) == 1 && p.stored[0].Type == itemType {
+		return []json.RawMessage{line}, nil
+	}
+	return p.cells(line)
+}
+
 // cells returns the values of a line in the order of the stored columns.
 func (p projection) cells(line []byte) ([]json.RawMessage, error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(line), jsontext.AllowDuplicateNames(true))

@@ -59,10 +59,11 @@ type Tool struct {
 	Always      bool          // offered whatever role and page are (show_capabilities, read_artifact)
 	Unbuilt     bool          // named in the tables, not offered, and says so
 
+	Affinity []string // object types whose pages offer a tool from outside; the operations' own are toolfilter's table
+
 	// References are the arguments that take a stored result as <name>_uri; of nested ones the names with dots
 	// between them. Their schema is an array or an object.
 	References []string
-	Affinity   []string // object types whose pages offer a tool from outside; the operations' own are toolfilter's table
 
 	// Bind checks the arguments of c and returns the call ready to run. It does no I/O, so that a call can be
 	// refused before anyone is asked. Its error is Invalid and names the arguments.

@@ -1,0 +1,66 @@
+package artifact
+
+import (
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var numberPattern = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+
+func isNumber(b []byte) bool {
+	return len(b) > 0 && (b[0] == '-' || b[0] >= '0' && b[0] <= '9') && numberPattern.Match(b)
+}
+
+// compareNumbers compares two JSON numbers by value. Only where both are the same as floats, their exact
+// values are looked at, since those are slow.
+func compareNumbers(a, b string) int {
+	x, _ := strconv.ParseFloat(a, 64) // out of range gives an infinity, which is right here
+	y, _ := strconv.ParseFloat(b, 64)
+	switch {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	case a == b:
+		return 0
+	}
+	p, ok1 := exactNumber(a)
+	q, ok2 := exactNumber(b)
+	if !ok1 || !ok2 {
+		return 0
+	}
+	return p.Cmp(q)
+}
+
+const (
+	maxDigits   = 400
+	maxExponent = 400
+)
+
+// exactNumber refuses numbers whose exact value would take a lot of memory.
+func exactNumber(s string) (*big.Rat, bool) {
+	if len(s) > maxDigits {
+		return nil, false
+	}
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		e, err := strconv.Atoi(strings.TrimPrefix(s[i+1:], "+"))
+		if err != nil || e > maxExponent || e < -maxExponent {
+			return nil, false
+		}
+	}
+	return new(big.Rat).SetString(s)
+}
+
+// shown is an exact number as a JSON number: all digits where they end, else twenty behind the point.
+func shown(r *big.Rat) string {
+	if r.IsInt() {
+		return r.Num().String()
+	}
+	n, exact := r.FloatPrec()
+	if !exact || n > maxDigits {
+		n = 20
+	}
+	return strings.TrimRight(strings.TrimRight(r.FloatString(n), "0"), ".")
+}
