@@ -264,18 +264,6 @@ func (p *dashboardPlan) compare(ctx context.Context, s *superset.Session) (after
 	return after, left, nil
 }
 
-// size is how many values the patch asks for.
-func (p dashboardPatch) size() int {
-	n := len(p.RemoveChartIDs) + len(p.AddChartIDs)
-	for _, set := range []bool{p.Title != nil, p.Slug != nil, p.Published != nil, p.OwnerIDs != nil, p.RoleIDs != nil, p.CertifiedBy != nil,
-		p.CertificationDetails != nil, p.CSS != nil, p.RefreshSeconds != nil} {
-		if set {
-			n++
-		}
-	}
-	return n
-}
-
 func (p *dashboardPlan) fields() []string {
 	var out []string
 	for _, c := range p.changes {

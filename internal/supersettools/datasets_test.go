@@ -12,6 +12,7 @@ func TestDatasetsReal(t *testing.T) {
 	base := real(t)
 	datasets(t, base)
 	t.Run("sample", func(t *testing.T) { sampleDataset(t, base) })
+	t.Run("check", func(t *testing.T) { checkDataset(t, base) })
 }
 
 func TestDatasets(t *testing.T) {
@@ -131,4 +132,67 @@ func titles(d shownDataset) []string {
 func onlyEMEA(d shownDataset) bool {
 	i := slices.Index(d.Sample.Columns, "region")
 	return i >= 0 && len(d.Sample.Rows) > 0 && !slices.ContainsFunc(d.Sample.Rows, func(row []any) bool { return row[i] != "EMEA" })
+}
+
+func checkDataset(t *testing.T, base string) {
+	type view struct {
+		Drift struct {
+			Added   []string `json:"added"`
+			Removed []string `json:"removed"`
+			Types   []struct {
+				Column string `json:"column"`
+			} `json:"type_changed"`
+			Unknown string `json:"unknown"`
+		} `json:"drift"`
+		Expressions []struct {
+			Name  string `json:"name"`
+			Error string `json:"error"`
+		} `json:"broken_expressions"`
+		Charts []struct {
+			ID int `json:"id"`
+		} `json:"charts_hit"`
+	}
+	b := newBench(t, base, "admin")
+	tests := []struct {
+		name           string
+		id             int
+		added, removed []string
+		typed          []string
+		broken         []string
+		charts         []int
+		unknown        bool
+	}{
+		{name: "a column that came", id: 3, added: []string{"weight_kg"}},
+		{name: "a column that went", id: 8, removed: []string{"promo_code"}, broken: []string{"promo_orders"}, charts: []int{59, 60}},
+		{name: "another type", id: 11, typed: []string{"qty"}},
+		{name: "a broken metric", id: 1, broken: []string{"bad_metric"}},
+		{name: "virtual", id: 13},
+		{name: "virtual over a missing table", id: 17, unknown: true},
+		{name: "out of reach", id: 19, unknown: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := b.mustRun("check_dataset", `{"dataset":`+strconv.Itoa(tt.id)+`}`)
+			v := data[view](t, r)
+			var typed, broken []string
+			for _, c := range v.Drift.Types {
+				typed = append(typed, c.Column)
+			}
+			for _, e := range v.Expressions {
+				broken = append(broken, e.Name)
+				if e.Error == "" {
+					t.Errorf("%s is broken without a reason", e.Name)
+				}
+			}
+			var charts []int
+			for _, c := range v.Charts {
+				charts = append(charts, c.ID)
+			}
+			slices.Sort(charts)
+			if !slices.Equal(v.Drift.Added, tt.added) || !slices.Equal(v.Drift.Removed, tt.removed) || !slices.Equal(typed, tt.typed) ||
+				!slices.Equal(broken, tt.broken) || !slices.Equal(charts, tt.charts) || (v.Drift.Unknown != "") != tt.unknown {
+				t.Errorf("%s", r.Data)
+			}
+		})
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"agentd/internal/chat"
 	"agentd/internal/superset"
 	"agentd/internal/tool"
 )
@@ -189,14 +188,9 @@ func (u dashboardUpdate) readBack(ctx context.Context, s *superset.Session, show
 	}
 	p := dashboardPlan{in: u.in.Patch, before: d, changes: shown.Diff}
 	after, left, err := p.compare(ctx, s)
-	switch {
-	case err != nil:
+	if err != nil {
 		return tool.Outcome{}, err
-	case len(left) == 0:
-		r := p.result(s, after, "“"+p.name()+"” has the new properties.")
-		return tool.Outcome{Outcome: chat.OutcomeApplied, Evidence: "The dashboard was read and has all the new values.", Result: &r}, nil
-	case len(left) == u.in.Patch.size():
-		return tool.Outcome{Outcome: chat.OutcomeNotApplied, Evidence: "The dashboard was read and has none of the new values."}, nil
 	}
-	return tool.Outcome{Outcome: chat.OutcomeStillUnknown, Evidence: "The dashboard was read and lacks a part of the new values: " + strings.Join(left, ", ") + "."}, nil
+	r := p.result(s, after, "“"+p.name()+"” has the new properties.")
+	return outcome("dashboard", left, shown.Diff, &r), nil
 }

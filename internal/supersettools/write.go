@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 
+	"agentd/internal/chat"
 	"agentd/internal/fault"
 	"agentd/internal/superset"
 	"agentd/internal/tool"
@@ -56,4 +58,19 @@ func notTaken(fields []string) error {
 func fingerprint(v any) string {
 	h := sha256.Sum256(object(v))
 	return hex.EncodeToString(h[:])
+}
+
+// outcome judges what reading back found: left are the wanted values that are not there, shown is the diff that was approved.
+func outcome(what string, left []string, shown []chat.Change, r *tool.Result) tool.Outcome {
+	if len(left) == 0 {
+		return tool.Outcome{Outcome: chat.OutcomeApplied, Evidence: "The " + what + " was read and has all the new values.", Result: r}
+	}
+	there := slices.ContainsFunc(shown, func(c chat.Change) bool {
+		part, _, _ := strings.Cut(c.Field, "/")
+		return !slices.Contains(left, c.Field) && !slices.Contains(left, part)
+	})
+	if !there {
+		return tool.Outcome{Outcome: chat.OutcomeNotApplied, Evidence: "The " + what + " was read and has none of the new values."}
+	}
+	return tool.Outcome{Outcome: chat.OutcomeStillUnknown, Evidence: "The " + what + " was read and lacks a part of the new values: " + strings.Join(left, ", ") + "."}
 }
