@@ -1,4 +1,4 @@
-import { Lexer, type Token, type TokensList } from 'marked';
+import { Lexer, type Token, type Tokens, type TokensList } from 'marked';
 
 export interface Block {
   key: number;
@@ -28,11 +28,9 @@ export class BlockStream {
     this.#read();
     // A link may be named before it is defined. Only then the whole is read once more.
     if (final && Object.keys(this.#links).length > 0) {
-      const links = this.#links;
       this.#restart();
       this.#source = text;
       this.#final = true;
-      this.#links = links;
       this.#read();
     }
     return this.#blocks;
@@ -47,9 +45,7 @@ export class BlockStream {
   }
 
   #read(): void {
-    const lexer = new Lexer({ gfm: true });
-    lexer.tokens.links = this.#links;
-    const tokens = lexer.lex(this.#source.slice(this.#settled)) as Token[];
+    const tokens = lex(this.#source.slice(this.#settled), this.#links);
     const next = this.#blocks.filter((b) => !b.open);
     const growing = this.#final ? tokens.length : growingFrom(tokens);
     let length = 0;
@@ -58,12 +54,25 @@ export class BlockStream {
       const open = i >= growing;
       if (token.type !== 'space' && token.type !== 'def') next.push({ key: next.length, raw: token.raw, token, open });
       if (i === growing - 1) this.#settled += length;
+      // A definition that still grows would give the link half an address.
+      if (token.type === 'def' && !open) this.#links[(token as Tokens.Def).tag] ??= token as Tokens.Def;
     });
-    this.#links = lexer.tokens.links;
     this.#blocks = next.map((b, i) => {
       const old = this.#blocks[i];
       return old && old.raw === b.raw && old.open === b.open ? old : b;
     });
+  }
+}
+
+/** The tokens of a text. Text that is nested deeper than the reader can follow stays text. */
+function lex(text: string, links: TokensList['links']): Token[] {
+  try {
+    const lexer = new Lexer({ gfm: true });
+    lexer.tokens.links = { ...links };
+    return lexer.lex(text);
+  } catch (e) {
+    if (!(e instanceof RangeError)) throw e;
+    return [{ type: 'paragraph', raw: text, text, tokens: [{ type: 'text', raw: text, text }] }];
   }
 }
 
