@@ -13,7 +13,14 @@ func chartRoutes() []route {
 	const view = "Chart"
 	return []route{
 		{method: "GET", path: "/api/v1/chart/", perm: "can_read", view: view, handle: func(c *call) answer { return c.list(chartListing) }},
+		{method: "POST", path: "/api/v1/chart/", perm: "can_write", view: view, changes: true, handle: (*call).postChart},
+		{method: "DELETE", path: "/api/v1/chart/", perm: "can_write", view: view, changes: true, handle: (*call).bulkDeleteCharts},
+		{method: "PUT", path: "/api/v1/chart/<id>", perm: "can_write", view: view, changes: true, handle: (*call).putChart},
+		{method: "DELETE", path: "/api/v1/chart/<id>", perm: "can_write", view: view, changes: true, handle: (*call).deleteChart},
 		{method: "GET", path: "/api/v1/chart/<id>", perm: "can_read", view: view, handle: (*call).getChart},
+		{method: "GET", path: "/api/v1/chart/<id>/data/", perm: "can_read", view: view, handle: (*call).chartData},
+		{method: "POST", path: "/api/v1/chart/data", perm: "can_read", view: view, exempt: true, handle: (*call).postChartData},
+		{method: "PUT", path: "/api/v1/chart/warm_up_cache", perm: "can_warm_up_cache", view: view, handle: (*call).warmChart},
 		{method: "GET", path: "/api/v1/chart/_info", perm: "can_read", view: view, handle: func(c *call) answer { return c.info(chartListing, view) }},
 		{method: "GET", path: "/api/v1/chart/related/<column>", perm: "can_read", view: view, handle: (*call).related},
 		{method: "POST", path: "/api/v1/chart/<id>/favorites/", perm: "can_read", view: view, changes: true, handle: func(c *call) answer { return c.star(chartStars, true) }},

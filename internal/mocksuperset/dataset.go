@@ -34,6 +34,7 @@ func datasetRoutes() []route {
 		{method: "PUT", path: "/api/v1/dataset/<id>/refresh", perm: "can_write", view: view, changes: true, handle: (*call).refreshDataset},
 		{method: "DELETE", path: "/api/v1/dataset/<id>/column/<part>", perm: "can_write", view: view, changes: true, handle: func(c *call) answer { return c.deletePart("table_columns") }},
 		{method: "DELETE", path: "/api/v1/dataset/<id>/metric/<part>", perm: "can_write", view: view, changes: true, handle: func(c *call) answer { return c.deletePart("sql_metrics") }},
+		{method: "PUT", path: "/api/v1/dataset/warm_up_cache", perm: "can_warm_up_cache", view: view, handle: (*call).warmDataset},
 		{method: "POST", path: "/api/v1/dataset/duplicate", perm: "can_duplicate", view: view, changes: true, handle: (*call).duplicateDataset},
 		{method: "POST", path: "/api/v1/dataset/get_or_create/", perm: "can_get_or_create_dataset", view: view, changes: true, handle: (*call).getOrCreateDataset},
 		{method: "GET", path: "/api/v1/dataset/<id>/drill_info/", perm: "can_get_drill_info", view: view, handle: (*call).drillInfo},

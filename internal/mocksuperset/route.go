@@ -35,7 +35,7 @@ type pattern struct {
 
 var patterns = collect(
 	systemRoutes(), securityRoutes(), dashboardRoutes(), chartRoutes(), datasetRoutes(), databaseRoutes(),
-	reportRoutes(), exportRoutes(),
+	reportRoutes(), tagRoutes(), exportRoutes(),
 )
 
 func collect(groups ...[]route) []*pattern {

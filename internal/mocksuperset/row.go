@@ -117,7 +117,7 @@ func isWhole(digits string) bool {
 
 // pyFloat is a float as Python writes it: 12.0, not 12.
 func pyFloat(f float64) any {
-	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
+	if f == math.Trunc(f) && math.Abs(f) < 1e16 {
 		return json.Number(strconv.FormatFloat(f, 'f', 1, 64))
 	}
 	return f
