@@ -53,8 +53,9 @@ type Engine struct {
 	store  *store
 	dbos   dbos.Context
 
-	ctx    context.Context // of all work; ends with Close
+	ctx    context.Context // of everything here; ends with Close
 	cancel context.CancelCauseFunc
+	life   life // the context of work, below ctx
 
 	mu       sync.Mutex // guards stopping and launched, and that working grows no more once stopping
 	stopping bool
@@ -71,7 +72,8 @@ type Engine struct {
 // Open prepares an engine; Launch starts it. work is called for each run until it returns nil or an error of kind
 // Missing; any other error means that it could not do its part, and it is called again after a pause. Its
 // context ends with the cause ErrStopping when the engine closes: what work has not finished by then is begun
-// again by the next process. work is called by one goroutine at a time for one run. The caller closes the engine.
+// again by the next process. With PostgreSQL it also ends with ErrCutOff. One goroutine at a time works on one
+// run, unless a process that was taken for dead goes on: the log refuses its writes. The caller closes the engine.
 func Open(ctx context.Context, o Options, work func(ctx context.Context, runID string) error) (*Engine, error) {
 	if (o.Dir == "") == (o.URL == "") {
 		return nil, fault.New(fault.Invalid, "Durable runs need either a folder or a database URL.")
@@ -90,6 +92,7 @@ func Open(ctx context.Context, o Options, work func(ctx context.Context, runID s
 	}
 	e := &Engine{o: o, work: work, logger: o.Logger, store: s}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	e.life.begin(e.ctx)
 	// DBOS's context is not work's: cancelling it would make DBOS forget outcomes.
 	e.dbos, err = dbos.NewContext(context.WithoutCancel(ctx), dbos.Config{
 		AppName: "agentd", ApplicationVersion: ApplicationVersion, ExecutorID: o.Executor,
@@ -144,11 +147,11 @@ func (e *Engine) Running() int { return int(e.running.Load()) }
 // perform is the workflow.
 func (e *Engine) perform(ctx dbos.Context, runID string) (bool, error) {
 	if e.enter() {
-		done := e.untilDone(runID)
+		done, err := e.untilDone(runID)
 		e.running.Add(-1)
 		e.working.Done()
-		if done {
-			return true, nil
+		if done || err != nil {
+			return done, err
 		}
 	}
 	// DBOS leaves a workflow that ends because of its shutdown for the next process.
@@ -167,34 +170,45 @@ func (e *Engine) enter() bool {
 	return true
 }
 
+// errTaken ends a workflow here that goes on elsewhere; DBOS does not record it, as it is not ours.
+var errTaken = errors.New("the run was taken over by another process")
+
 // untilDone calls work until it has done its part, and reports false when the engine closes first.
-func (e *Engine) untilDone(runID string) bool {
+func (e *Engine) untilDone(runID string) (bool, error) {
 	for pause := firstPause; ; pause = min(2*pause, longest) {
-		err := e.guarded(runID)
+		ctx, err := e.life.wait(e.ctx)
+		if err != nil {
+			return false, nil
+		}
+		err = e.guarded(ctx, runID)
 		if err == nil || fault.KindOf(err) == fault.Missing {
-			return true
+			return true, nil
 		}
 		if e.ctx.Err() != nil {
-			return false
+			return false, nil
 		}
 		e.logger.Error("a run could not be worked on, trying again", "run", runID, "pause", pause, "error", err)
 		select {
 		case <-time.After(pause):
 		case <-e.ctx.Done():
-			return false
+			return false, nil
+		}
+		if mine, err := e.mine(e.ctx, runID); err == nil && !mine {
+			e.logger.Warn("a run goes on in another process", "run", runID)
+			return false, errTaken
 		}
 	}
 }
 
 // guarded turns a panic into an error.
-func (e *Engine) guarded(runID string) (err error) {
+func (e *Engine) guarded(ctx context.Context, runID string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e.logger.Error("a run panicked", "run", runID, "panic", r, "stack", string(debug.Stack()))
 			err = fault.New(fault.Internal, "The run panicked.")
 		}
 	}()
-	return e.work(e.ctx, runID)
+	return e.work(ctx, runID)
 }
 
 // Close cancels running work with ErrStopping, waits for it until ctx ends, and closes the database. Timeout when
@@ -222,6 +236,11 @@ func (e *Engine) shut(ctx context.Context) error {
 		late = fault.Wrap(fault.Timeout, "Some runs did not stop in time.", ctx.Err())
 	}
 	e.keepers.Wait()
+	if late == nil { // before DBOS's shutdown, which closes the pool
+		if err := e.goodbye(ctx); err != nil {
+			e.logger.Warn("others will take over unfinished runs later", "error", err)
+		}
+	}
 	patience := 5 * time.Second
 	if late != nil {
 		patience = time.Second

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -15,7 +16,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if url := os.Getenv("DURABLE_TEST_VICTIM"); url != "" {
+		victim(url)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // journal collects what an engine logs.
 type journal struct {
