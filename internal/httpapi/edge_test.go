@@ -38,7 +38,9 @@ func TestErrorsOfServices(t *testing.T) {
 	s.doc = nil // which does not describe what this service makes up
 	id := s.conversation("anna")
 	for _, tt := range tests {
-		s.work.message = func(chat.Identity, string, agent.MessageInput) (agent.Accepted, error) { return agent.Accepted{}, tt.err }
+		s.work.message = func(chat.Identity, string, agent.MessageInput) (agent.Accepted, error) {
+			return agent.Accepted{}, tt.err
+		}
 		a := s.do("anna", "POST", "/api/v1/conversations/"+id+"/messages", `{"message":"x"}`)
 		want := tt.status
 		if tt.code == "timeout" {

@@ -227,13 +227,22 @@ func (d *document) check(t *testing.T, r *http.Request, a answer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(a.body))
-	if err != nil {
-		t.Errorf("%s %s: %v in %s", r.Method, path, err, a.body)
-		return
+	values := [][]byte{a.body}
+	if media == "application/x-ndjson" {
+		values = bytes.SplitAfter(bytes.TrimSpace(a.body), []byte("\n"))
 	}
-	if err := schema.Validate(v); err != nil {
-		t.Errorf("%s %s: %d is not as described: %v\n%s", r.Method, path, a.StatusCode, err, a.body)
+	for _, value := range values {
+		if len(value) == 0 {
+			continue
+		}
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
+		if err != nil {
+			t.Errorf("%s %s: %v in %s", r.Method, path, err, value)
+			continue
+		}
+		if err := schema.Validate(v); err != nil {
+			t.Errorf("%s %s: %d is not as described: %v\n%s", r.Method, path, a.StatusCode, err, value)
+		}
 	}
 }
 
