@@ -63,7 +63,7 @@ var null = json.RawMessage("null")
 
 // row returns a line as an array by position. Missing cells are null.
 func (p projection) row(line []byte) (json.RawMessage, error) {
-	bare := len(p.stored) == 1 && p.stored[0].Type == itemType
+	bare := Bare(p.stored)
 	switch {
 	case bare:
 		return slices.Concat([]byte("["), line, []byte("]")), nil
@@ -90,7 +90,7 @@ func (p projection) row(line []byte) (json.RawMessage, error) {
 
 // rowCells is cells for lines of any kind.
 func (p projection) rowCells(line []byte) ([]json.RawMessage, error) {
-	if len(p.stored) == 1 && p.stored[0].Type == itemType {
+	if Bare(p.stored) {
 		return []json.RawMessage{line}, nil
 	}
 	return p.cells(line)
@@ -131,3 +131,7 @@ func (p projection) cells(line []byte) ([]json.RawMessage, error) {
 	}
 	return cells, nil
 }
+
+// Bare reports whether the lines of a stored list are values of any kind and not rows: then it has one column
+// that is the value.
+func Bare(cols []chat.Column) bool { return len(cols) == 1 && cols[0].Type == itemType }

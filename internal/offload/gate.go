@@ -15,6 +15,8 @@ import (
 	"agentd/internal/chat"
 	"agentd/internal/summarise"
 	"agentd/internal/tool"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // ReadArtifact is the name of the tool that reads back. Its results are pages within the limit by construction
@@ -98,6 +100,12 @@ func (g *Gate) Bound(ctx context.Context, c tool.Call, r tool.Result) Bounded {
 	if shown {
 		b.Preview = &out.Preview
 		complete(&out, r)
+		if c.Name == ReadArtifact && out.Preview.Returned != nil {
+			out.Preview.Total = r.Total
+			if r.Bounded {
+				out.Preview.Completeness, out.Preview.BoundedBy = chat.Incomplete, []string{chat.BoundByPreview}
+			}
+		}
 	}
 	if r.Artifact == nil && out.Cut && c.Name != ReadArtifact {
 		b.Artifact = g.keep(ctx, c, r, out)
@@ -117,7 +125,9 @@ var reserved = []string{"_artifact", "_artifact_uri", "_missing_uris"}
 func (g *Gate) preview(c tool.Call, r tool.Result, room int) (out summarise.Out, shown bool) {
 	room = max(room, 1)
 	o := summarise.Options{Limit: room, Notice: min(noticeRoom, room/2), Total: r.Total, More: r.Bounded, Reserved: reserved, Tail: true}
-	if r.Bounded || r.Total != nil {
+	if c.Name == ReadArtifact { // a page counts itself; its place in the whole stands in the summary
+		o.Total, o.More = nil, false
+	} else if r.Bounded || r.Total != nil {
 		o.Limit -= min(sourceRoom, room/4) // an uncut result says so too
 		o.Notice -= min(sourceRoom, room/4)
 	}
@@ -129,6 +139,12 @@ func (g *Gate) preview(c tool.Call, r tool.Result, room int) (out summarise.Out,
 		}
 		// A row that is no array is the tool's mistake; what it gave is still shown, as the list it is.
 		return summarise.Bytes(list(r.Rows.Rows), o), true
+	case len(r.Data) > 0 && r.Data[0] == '"':
+		// A text that came as JSON is shown as the text it is.
+		if text, err := jsontext.AppendUnquote(nil, r.Data); err == nil {
+			return summarise.TextBytes(text, o), true
+		}
+		return summarise.Bytes(r.Data, o), true
 	case len(r.Data) > 0 && string(r.Data) != "null":
 		return summarise.Bytes(r.Data, o), true
 	}

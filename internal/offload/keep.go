@@ -110,6 +110,11 @@ func wholeOf(r tool.Result, out summarise.Out) payload {
 		return itemsOf(list(r.Rows.Rows), "")
 	case out.Kind == summarise.List && !out.Partial && (out.Main == "" || out.Siblings):
 		return itemsOf(r.Data, out.Main)
+	case out.Kind == summarise.Prose && startsWith(r.Data, '"'):
+		if text, err := jsontext.AppendUnquote(nil, r.Data); err == nil {
+			return blobOf(text, chat.FormatText)
+		}
+		return blobOf(r.Data, chat.FormatText)
 	case out.Kind == summarise.Prose || out.Partial:
 		return blobOf(r.Data, chat.FormatText)
 	}

@@ -20,7 +20,7 @@ type framed struct {
 	before, after, notice string
 }
 
-// frame takes a sentence, warnings and links into the text, together at most a quarter of it.
+// frame takes a sentence, warnings and links into the text, together at most a quarter of it, and the hint whole.
 func frame(r tool.Result, limit int) framed {
 	var f framed
 	room := limit / 4
@@ -32,6 +32,10 @@ func frame(r tool.Result, limit int) framed {
 			behind = append(behind, line)
 			room -= n
 		}
+	}
+	if r.Hint != "" {
+		behind = append(behind, r.Hint)
+		room -= utf8.RuneCountInString(r.Hint) + 1
 	}
 	for _, w := range r.Warnings {
 		add("Warning: " + w)

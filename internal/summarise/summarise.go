@@ -134,6 +134,15 @@ func Bytes(b []byte, o Options) Out {
 	return out
 }
 
+// TextBytes is Text of what is in memory already.
+func TextBytes(b []byte, o Options) Out {
+	out, err := Text(bytes.NewReader(b), o)
+	if err != nil {
+		panic("summarise: a bytes.Reader failed: " + err.Error())
+	}
+	return out
+}
+
 // wholeJSON shows an input that fits as it came.
 func wholeJSON(b []byte, o Options) Out {
 	raw := bytes.TrimSpace(b)

@@ -95,3 +95,11 @@ func Keys(ctx context.Context, b artifact.Backend) ([]string, error) {
 	})
 	return keys, err
 }
+
+// Capabilities implements artifact.Capable with those of the backend below.
+func (f *Faulty) Capabilities() artifact.Capabilities {
+	if c, ok := f.Backend.(artifact.Capable); ok {
+		return c.Capabilities()
+	}
+	return artifact.Capabilities{}
+}
