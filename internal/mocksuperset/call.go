@@ -23,6 +23,7 @@ type call struct {
 	user   row
 	perms  map[string]bool // "can_read Dashboard" → held; filled on first use
 
+	changed     bool // data was written
 	withoutTags bool // an export of everything lists no tags
 }
 

@@ -15,8 +15,13 @@ type frame struct {
 	rows     [][]any
 }
 
+// querier is a database or one connection to it.
+type querier interface {
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+}
+
 // query runs one statement and reads at most limit rows; limit below 0 is all.
-func query(ctx context.Context, db *sql.DB, text string, limit int) (*frame, error) {
+func query(ctx context.Context, db querier, text string, limit int) (*frame, error) {
 	rows, err := db.QueryContext(ctx, text)
 	if err != nil {
 		return nil, err

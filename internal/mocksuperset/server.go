@@ -179,6 +179,7 @@ func (s *Server) answer(r *http.Request, body []byte) (a answer, user string, co
 		s.clock.tick()
 		committed = rt.changes && a.status < 400
 	}
+	committed = committed || c.changed
 	if r.Method == http.MethodHead {
 		a.body = nil
 	}
