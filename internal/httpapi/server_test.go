@@ -216,7 +216,11 @@ func (d *document) check(t *testing.T, r *http.Request, a answer) {
 	}
 	media := a.Header.Get("Content-Type")
 	if len(resp.Content) > 0 {
-		if _, ok := resp.Content[strings.Split(media, ";")[0]]; !ok {
+		form, ok := resp.Content[strings.Split(media, ";")[0]]
+		if m, free := form.(map[string]any); ok && free && m["schema"] == nil {
+			return // described as anything
+		}
+		if !ok {
 			t.Errorf("%s %s: %d comes as %q, which is not described", r.Method, path, a.StatusCode, media)
 		}
 	}
