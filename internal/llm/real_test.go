@@ -3,6 +3,7 @@ package llm_test
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"testing"
 	"time"
@@ -19,7 +20,9 @@ func TestRealModel(t *testing.T) {
 	if base == "" {
 		t.Skip("AGENTD_TEST_MODEL_URL is not set: no real model to speak with")
 	}
-	c, err := llm.New(llm.Options{Provider: llm.OpenAI, BaseURL: base, Model: "any", IdleTimeout: 2 * time.Minute})
+	conns := &http.Transport{}
+	t.Cleanup(conns.CloseIdleConnections)
+	c, err := llm.New(llm.Options{Provider: llm.OpenAI, BaseURL: base, Model: "any", IdleTimeout: 2 * time.Minute, HTTP: &http.Client{Transport: conns}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,7 @@ type ask struct {
 
 	mine      bool
 	published *bool
+	untouched int // days without a change; 0 is any
 	database  string
 }
 
@@ -87,7 +88,7 @@ var (
 	checking     = order(`(?:check|validate|test|diagnose|is .* (?:broken|ok|working)|what is wrong with|проверь\p{L}*|диагностируй|что не так с)`)
 	refreshing   = order(`(?:refresh|reload|update the cache|обнови\p{L}*)`)
 	inspecting   = order(`(?:inspect|explain|open|show|get|describe|покажи|открой|опиши|изучи)`)
-	opening      = order(`(?:open|show|get|describe|display|tell me about|details of|what(?:'s| is)(?: in| on)?|(?:what|which) (?:charts|datasets|filters)|открой|покажи|опиши|расскажи о\p{L}*|что (?:на|в)|какие (?:графики|датасеты|фильтры)|подробн\p{L}*)`)
+	opening      = order(`(?:who|whose|how many|when|кто|чей|чья|сколько|когда|open|show|get|describe|display|tell me about|details of|what(?:'s| is)(?: in| on)?|(?:what|which) (?:charts|datasets|filters)|открой|покажи|опиши|расскажи о\p{L}*|что (?:на|в)|какие (?:графики|датасеты|фильтры)|подробн\p{L}*)`)
 	searching    = order(`(?:find|search|look for|look up|list|show|give me|get|which|what|how many|are there|find me|search for|найди|найти|поищи|покажи|список|перечисли|какие|сколько|есть ли|выведи)`)
 
 	plural  = regexp.MustCompile(`(?i)\b(?:dashboards|datasets|data sets)\b|(?:дашборды|дашбордов|дашбордах|датасеты|датасетов|наборы данных|наборов данных|список|сколько)`)
@@ -96,6 +97,7 @@ var (
 	mineTag = regexp.MustCompile(`(?i)\b(?:my|mine|i own)\b|(?:^|\s)мо(?:и|их|й)(?:\s|$)`)
 	draft   = regexp.MustCompile(`(?i)\b(?:unpublished|drafts?)\b|черновик\p{L}*|неопубликованн\p{L}*`)
 	public  = regexp.MustCompile(`(?i)\bpublished\b|опубликованн\p{L}*`)
+	stale   = regexp.MustCompile(`(?i)(?:that (?:were|have|are) |which (?:were|have|are) )?(?:not|un)\s*(?:been |were )?(?:changed|touched|modified|updated) (?:for|in|since|within)(?: the last| more than| over)? (\d+|an?|one) (day|week|month|year)s?|(?:котор\p{L}+ )?не (?:менял\p{L}*|обновлял\p{L}*|изменял\p{L}*)(?: больше| более)?(?: (\d+))? (дн|ден|недел|месяц|год|лет)\p{L}*`)
 	this    = regexp.MustCompile(`(?i)\b(?:this|current|it)\b|(?:^|\s)(?:этот|эту|этого|это|этом|текущ\p{L}*|его)(?:\s|$)`)
 	refWord = regexp.MustCompile(`(?i)(?:^|[\s#№])(?:id\s*[:=]?\s*|#|№\s*|number\s+|номер\s+)?(` + uuidShape + `|\d+)(?:[\s.,!?:;]|$)`)
 )

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -79,6 +80,7 @@ func understandObject(text string, s scene) ask {
 
 // one reports whether a text means one object and not a list: it has a number, a quoted name, or says "this".
 func one(text, kind string, s scene) bool {
+	text = stale.ReplaceAllString(text, " ") // its number is no object's
 	switch {
 	case refWord.MatchString(text), this.MatchString(text) && s.pageID != "":
 		return true
@@ -152,6 +154,10 @@ func (a *ask) search(text string) {
 		a.text = m[1] + m[2]
 		return
 	}
+	if m := stale.FindStringSubmatch(text); m != nil {
+		a.untouched = days(m[1]+m[3], m[2]+m[4])
+		text = strings.Replace(text, m[0], " ", 1)
+	}
 	m := searching.FindStringIndex(text)
 	rest := draft.ReplaceAllString(public.ReplaceAllString(mineTag.ReplaceAllString(text[m[1]:], " "), " "), " ")
 	if t := topic.FindStringSubmatch(rest); t != nil {
@@ -161,6 +167,16 @@ func (a *ask) search(text string) {
 		}
 	}
 	a.text = stem(bare(rest))
+}
+
+// days are so many days, weeks, months or years; a unit without a number is one.
+func days(n, unit string) int {
+	count, err := strconv.Atoi(n)
+	if err != nil {
+		count = 1
+	}
+	each := map[string]int{"day": 1, "дн": 1, "ден": 1, "week": 7, "недел": 7, "month": 30, "месяц": 30, "year": 365, "год": 365, "лет": 365}[strings.ToLower(unit)]
+	return min(count, 100) * each
 }
 
 // stem cuts the ending of one Russian word, so that "продажам" and "продажи" find the same titles.

@@ -99,6 +99,12 @@ func TestOrders(t *testing.T) {
 		{"Переименуй дашборд 4 в «Продажи 2026»", "", `update_dashboard {"dashboard":"4","patch":{"title":"Продажи 2026"}}`},
 		{"Переименуй дашборд 4 на проде в Продажи", "", `update_dashboard {"dashboard":"4","env_id":"ss-prod","patch":{"title":"Продажи"}}`},
 		{"rename dashboard 4 in prod to Sales", "", `update_dashboard {"dashboard":"4","env_id":"ss-prod","patch":{"title":"Sales"}}`},
+		{"how many charts are on dashboard 1?", "", `get_dashboard {"dashboard":"1"}`},
+		{"Who owns this dashboard?", page, `get_dashboard {"dashboard":"7"}`},
+		{"Кто владелец дашборда 1?", "", `get_dashboard {"dashboard":"1"}`},
+		{"List dashboards not changed for a year", "", `search_dashboards {"changed_before_days":365}`},
+		{"find sales dashboards that were not updated in the last 2 months", "", `search_dashboards {"changed_before_days":60,"query":"sales"}`},
+		{"Покажи дашборды, которые не менялись 90 дней", "", `search_dashboards {"changed_before_days":90}`},
 		{"which datasets does dashboard 3 use", "", `get_dashboard {"dashboard":"3"}`},
 		{"Publish dashboard 4", "", `update_dashboard {"dashboard":"4","patch":{"published":true}}`},
 		{"unpublish this dashboard", page, `update_dashboard {"dashboard":"7","patch":{"published":false}}`},
@@ -223,6 +229,10 @@ func TestAnswerFromResults(t *testing.T) {
 		{"found by reading back", "Rename dashboard 1 to X", call("c", "update_dashboard", `{}`), `{"status":"unknown_write_applied","message":"It is there."}`, []string{"Done. It is there."}, []string{"not known"}},
 		{"not there by reading back", "Rename dashboard 1 to X", call("c", "update_dashboard", `{}`), `{"status":"unknown_write_not_applied","message":"It is not there."}`, []string{"It was not executed."}, []string{"Done"}},
 		{"an error", "Open dashboard 99", call("c", "get_dashboard", `{}`), `{"error":"boom"}`, []string{"did not work", "boom"}, nil},
+		{"a check", "Check dashboard 1", call("c", "check_dashboard", `{}`), "Checked 2 charts.\n" + `{"mode":"static","charts":[{"id":5,"name":"Trend","status":"ok"},{"id":6,"name":"Map","status":"broken","cause":"missing_column"}]}` + "\nWarning: it took long", []string{"Checked 2 charts.", "Map (id 6) — broken: missing\\_column", "it took long"}, []string{"Trend"}},
+		{"rejected with a reason", "Delete dashboard 1", call("c", "delete_dashboard", `{}`), `{"status":"rejected","executed":false,"message":"A person decided.","reason":"not today"}`, []string{"a person said no", "not today"}, []string{"Done"}},
+		{"what it can do", "What can you do?", call("c", "show_capabilities", `{}`), "dev can use 12 tools here.\n" + `{"user":"dev","tools":[]}`, []string{"offline planner", "Find dashboards about sales", "dev can use 12 tools here."}, nil},
+		{"a change with a link", "Rename dashboard 1 to X", call("c", "update_dashboard", `{}`), "Updated.\n{\"changed\":true}\nLink: Sales board http://s/d/1", []string{"Done. Updated.", "[Sales board](http://s/d/1)"}, nil},
 		{"a change", "Rename dashboard 1 to X", call("c", "update_dashboard", `{}`), "Dashboard 1 is now called X.", []string{"Done. Dashboard 1 is now called X."}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -317,9 +327,10 @@ func FuzzGenerate(f *testing.F) {
 	f.Add("Find dashboards about sales", table)
 	f.Add("Переименуй дашборд 4 на проде в «Продажи»", `{"status":"denied","message":"x"}`)
 	f.Add("rename \"", "{\"data\":[{}],\"total\":1}")
+	f.Add("Open dashboard 1", "x\nLink: \nLink: a b\nWarning: \n{\"charts\":[{\"name\":\"a\",\"status\":\"broken\"},[],1,null]}")
 	f.Add("select", "Columns: [\"id\"]\n[")
 	f.Fuzz(func(t *testing.T, text, content string) {
-		for _, p := range []chat.Prompt{ask(text), after(text, call("c", "search_dashboards", `{}`), content)} {
+		for _, p := range []chat.Prompt{ask(text), after(text, call("c", "search_dashboards", `{}`), content), after(text, call("c", "get_dashboard", `{}`), content)} {
 			c, err := offline.Generate(context.Background(), p, func(chat.Delta) error { return nil })
 			if err != nil {
 				t.Fatal(err)

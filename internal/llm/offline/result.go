@@ -18,12 +18,19 @@ type result struct {
 	items   []item
 	object  []field // of a result that is one object
 	text    string  // all of it
+
+	warnings []string
+	links    []link
 }
+
+// A link leads to a page of Superset.
+type link struct{ title, url string }
 
 // An item is one of a list.
 type item struct {
 	id, title, url string
 	draft          bool
+	trouble        string // what a check says of it, where that is not well
 }
 
 // A field of an object, in its order.
@@ -40,9 +47,9 @@ var (
 // read understands both forms: words with items, one JSON value a line, and a status object.
 func read(content string) result {
 	r := result{total: -1, text: strings.TrimSpace(content)}
-	var s struct{ Status, Message, Error string }
+	var s struct{ Status, Message, Error, Reason string }
 	if json.Unmarshal([]byte(r.text), &s) == nil && (s.Status != "" && s.Message != "" || s.Error != "") {
-		r.status, r.message = s.Status, s.Message
+		r.status, r.message = s.Status, strings.TrimSpace(s.Message+" "+s.Reason)
 		if s.Error != "" {
 			r.status, r.message = "error", s.Error
 		}
@@ -59,6 +66,12 @@ func read(content string) result {
 		case m != nil:
 			r.total, _ = strconv.Atoi(m[2]) // digits, and a count that does not fit is none that is there
 			r.atLeast = m[1] != ""
+		case strings.HasPrefix(line, "Warning: "):
+			r.warnings = append(r.warnings, strings.TrimPrefix(line, "Warning: "))
+		case strings.HasPrefix(line, "Link: "):
+			if words := strings.Fields(strings.TrimPrefix(line, "Link: ")); len(words) > 0 {
+				r.links = append(r.links, link{strings.Join(words[:len(words)-1], " "), words[len(words)-1]})
+			}
 		case strings.HasPrefix(line, "Columns: "):
 			_ = json.Unmarshal([]byte(strings.TrimPrefix(line, "Columns: ")), &columns) // without names rows have none
 		case strings.HasPrefix(line, "["):
@@ -146,6 +159,12 @@ func itemOf(fields []field) (item, bool) {
 			}
 		case "url":
 			it.url = text(f.value)
+		case "status":
+			if s := text(f.value); s != "ok" {
+				it.trouble = s
+			}
+		case "cause", "error":
+			it.trouble = strings.TrimPrefix(it.trouble+": "+text(f.value), ": ")
 		case "published":
 			it.draft = string(f.value) == "false"
 		}

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -77,16 +78,7 @@ func (w words) list(r result, kind, query string) string {
 	if r.atLeast {
 		head = w.atLeast
 	}
-	var b strings.Builder
-	b.WriteString(fmt.Sprintf(head, w.count(total, kind)) + about + ":")
-	shown := r.items[:min(listed, len(r.items))]
-	for _, i := range shown {
-		b.WriteString("\n- " + w.item(i))
-	}
-	if left := total - len(shown); left > 0 {
-		b.WriteString("\n" + fmt.Sprintf(w.more, left))
-	}
-	return b.String()
+	return fmt.Sprintf(head, w.count(total, kind)) + about + ":\n" + w.items(r.items, total)
 }
 
 func (w words) item(i item) string {
@@ -94,8 +86,11 @@ func (w words) item(i item) string {
 	if i.url != "" && !strings.ContainsAny(i.url, " ()<>") {
 		s = "[" + s + "](" + i.url + ")"
 	}
-	if i.id != "" {
+	if number.MatchString(i.id) { // made-up ids say nothing to a person
 		s += " (id " + i.id + ")"
+	}
+	if i.trouble != "" {
+		s += " — " + plain(i.trouble)
 	}
 	if i.draft {
 		s += ", " + w.draft
@@ -105,32 +100,44 @@ func (w words) item(i item) string {
 
 // outcome tells the result of any other tool.
 func (w words) outcome(tool string, r result) string {
-	if r.object != nil {
-		head := r.summary
-		for _, prefix := range []string{"update_", "delete_", "refresh_", "create_", "apply_", "rollback_"} {
-			if strings.HasPrefix(tool, prefix) {
-				head = w.done + head
-			}
-		}
-		return strings.TrimSpace(head + "\n" + w.object(r.object))
+	head := r.summary
+	if changes(tool) {
+		head = w.done + head
 	}
-	if len(r.items) > 0 {
-		var b strings.Builder
-		b.WriteString(r.summary)
-		for _, i := range r.items[:min(listed, len(r.items))] {
-			b.WriteString("\n- " + w.item(i))
-		}
-		if left := max(r.total, len(r.items)) - min(listed, len(r.items)); left > 0 {
-			b.WriteString("\n" + fmt.Sprintf(w.more, left))
-		}
-		return strings.TrimSpace(b.String())
+	parts := []string{head}
+	switch {
+	case r.object != nil:
+		parts = append(parts, w.object(r.object))
+	case len(r.items) > 0:
+		parts = append(parts, w.items(r.items, r.total))
+	case r.summary == "":
+		parts[0] += cut(r.text)
 	}
-	for _, prefix := range []string{"update_", "delete_", "refresh_", "create_", "apply_", "rollback_"} {
-		if strings.HasPrefix(tool, prefix) {
-			return w.done + cut(r.text)
-		}
+	for _, l := range r.links {
+		parts = append(parts, "- "+w.item(item{title: cmp.Or(l.title, l.url), url: l.url}))
 	}
-	return cut(r.text)
+	for _, x := range r.warnings {
+		parts = append(parts, quote(plain(cut(x))))
+	}
+	return strings.TrimSpace(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return strings.TrimSpace(s) == "" }), "\n"))
+}
+
+// changes reports whether a tool changes something, by its name.
+func changes(tool string) bool {
+	verb, _, _ := strings.Cut(tool, "_")
+	return slices.Contains([]string{"update", "delete", "refresh", "create", "apply", "rollback"}, verb)
+}
+
+func (w words) items(all []item, total int) string {
+	var lines []string
+	shown := all[:min(listed, len(all))]
+	for _, i := range shown {
+		lines = append(lines, "- "+w.item(i))
+	}
+	if left := max(total, len(all)) - len(shown); left > 0 {
+		lines = append(lines, fmt.Sprintf(w.more, left))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // object tells the fields of an object that are words, and how many things stand in its lists.
@@ -175,24 +182,30 @@ func (w words) value(raw json.RawMessage) string {
 	return plain(shorten(s, 200))
 }
 
-// names are the first things of a list by their names, and how many there are.
+// names are the first things of a list by their names, and how many there are. Where a check found some that
+// are not well, only those are named.
 func (w words) names(raw json.RawMessage) string {
 	var all []json.RawMessage
 	if json.Unmarshal(raw, &all) != nil || len(all) == 0 {
 		return ""
 	}
-	var out []string
-	for _, one := range all[:min(listed, len(all))] {
-		if one[0] == '[' {
-			continue
+	var named, troubled []string
+	for _, one := range all {
+		if fields, ok := readFields(string(one)); ok {
+			if it, ok := itemOf(fields); ok && it.trouble != "" {
+				troubled = append(troubled, w.item(it))
+			}
 		}
-		if v := w.value(one); v != "" {
-			out = append(out, v)
+		if v := w.value(one); one[0] != '[' && v != "" && len(named) < listed {
+			named = append(named, v)
 		}
 	}
 	s := num(len(all))
-	if len(out) > 0 {
-		s += " — " + strings.Join(out, ", ")
+	if troubled != nil {
+		return s + "\n  - " + strings.Join(troubled, "\n  - ")
+	}
+	if len(named) > 0 {
+		s += " — " + strings.Join(named, ", ")
 	}
 	if len(all) > listed {
 		s += " …"

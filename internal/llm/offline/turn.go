@@ -35,7 +35,10 @@ func (t turn) next() step {
 	if last.Tool == "search_dashboards" || last.Tool == "search_datasets" {
 		return step{text: t.w.list(r, strings.TrimPrefix(last.Tool, "search_"), t.ask.text)}
 	}
-	return step{text: t.w.outcome(last.Tool, r)}
+	if t.ask.verb == capabilities {
+		return step{text: t.w.introduction + "\n\n" + t.w.can(t.tools) + "\n\n" + r.summary}
+	}
+	return step{text: cmp.Or(t.w.outcome(last.Tool, r), t.w.empty)}
 }
 
 // begin is the first step of the turn.
@@ -58,6 +61,9 @@ func (t turn) begin() step {
 		}
 		if a.published != nil && a.kind == "dashboard" {
 			args = append(args, arg{"published", *a.published})
+		}
+		if a.untouched > 0 && a.kind == "dashboard" {
+			args = append(args, arg{"changed_before_days", a.untouched})
 		}
 		return t.call("search_"+a.kind+"s", args)
 	case sql:

@@ -24,6 +24,7 @@ type words struct {
 	more     string // %d
 	draft    string
 	done     string // before a summary
+	empty    string // a result without words
 	statuses map[string]string
 	other    string // a status without words of its own
 	fields   map[string]string
@@ -94,14 +95,20 @@ var english = words{
 	more:    "… and %d more.",
 	draft:   "draft",
 	done:    "Done. ",
+	empty:   "The tool gave an empty result.",
 	statuses: map[string]string{
 		"denied":       "This was denied and not executed.",
 		"rejected":     "It was not executed: a person said no.",
 		"unknown":      "It is not known whether this was executed. Please look in Superset; I will not repeat it.",
 		"not_executed": "It was not executed.",
 		"timeout":      "There was no answer in time.",
-		"missing":      "There is no such object.",
+		"missing":      "It was not found.",
 		"invalid":      "The call did not fit.",
+		"expired":      "The question was not answered in time, so it was not executed.",
+		"superseded":   "The question was overtaken by a later message, so it was not executed.",
+		"cancelled":    "It was stopped.",
+		"not_offered":  "That tool is not offered here.",
+		"unknown_tool": "There is no such tool.",
 	},
 	other:  "That did not work.",
 	fields: map[string]string{},
@@ -159,14 +166,20 @@ var russianWords = words{
 	more:    "… и ещё %d.",
 	draft:   "черновик",
 	done:    "Готово. ",
+	empty:   "Инструмент вернул пустой результат.",
 	statuses: map[string]string{
 		"denied":       "Это запрещено и не выполнено.",
 		"rejected":     "Это не выполнено: человек отказал.",
 		"unknown":      "Неизвестно, выполнено ли это. Проверьте в Superset; повторять я не буду.",
 		"not_executed": "Это не выполнено.",
 		"timeout":      "Ответ не пришёл вовремя.",
-		"missing":      "Такого объекта нет.",
+		"missing":      "Не найдено.",
 		"invalid":      "Вызов не подошёл.",
+		"expired":      "На вопрос не ответили вовремя, поэтому это не выполнено.",
+		"superseded":   "Вопрос сменило следующее сообщение, поэтому это не выполнено.",
+		"cancelled":    "Это остановлено.",
+		"not_offered":  "Этот инструмент здесь не доступен.",
+		"unknown_tool": "Такого инструмента нет.",
 	},
 	other: "Не получилось.",
 	fields: map[string]string{
