@@ -24,6 +24,9 @@ type Write struct {
 	Audit   []AuditRow
 	End     bool // the run ends; true exactly when a terminal event is among the entries
 	Late    bool // the run may have ended: an answer that came too late
+
+	// Epoch is what claiming the run gave; once another process has claimed it, the write is refused. 0 is not checked.
+	Epoch int64
 }
 
 // A Move changes a confirmation's state; another state than one of From refuses the whole write.

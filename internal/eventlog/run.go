@@ -132,7 +132,7 @@ func (t *tx) insertRun(run *chat.Run, key string) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`INSERT INTO run (id, conversation, user_name, request_key, body, started, ended, cancelled) VALUES (?, ?, ?, ?, ?, ?, 0, 0)`,
+	_, err = t.exec(`INSERT INTO run (id, conversation, user_name, request_key, body, started, ended, epoch, cancelled) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0)`,
 		run.ID, run.Conversation, run.Who.User, clean(key), body, micros(run.Started))
 	return err
 }

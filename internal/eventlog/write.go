@@ -12,7 +12,7 @@ import (
 
 // Write adds to a run, all or nothing, and returns the conversation's last seq. Errors: Missing when the run or
 // its conversation is gone; Conflict with code run_ended when the run has ended and the write is not Late, with
-// code confirmation_state when a Move finds another state; Internal when End and the terminal event do not come
+// code run_taken when the run was claimed after Epoch, with code confirmation_state when a Move finds another state; Internal when End and the terminal event do not come
 // together, or there are two.
 func (l *Log) Write(ctx context.Context, w chat.Write) (last int64, err error) {
 	if err := terminal(w); err != nil {
@@ -24,7 +24,7 @@ func (l *Log) Write(ctx context.Context, w chat.Write) (last int64, err error) {
 	}
 	op := &operation{}
 	if !w.Late && len(w.Confirm) == 0 && len(w.Move) == 0 && len(lines) > 0 {
-		op.plain = &plain{run: w.RunID, lines: lines, audit: w.Audit, end: w.End, last: &last}
+		op.plain = &plain{run: w.RunID, lines: lines, audit: w.Audit, end: w.End, epoch: w.Epoch, last: &last}
 	}
 	op.do = func(t *tx) error {
 		conversation, n, err := t.extend(w)
@@ -81,33 +81,39 @@ func terminal(w Write) error {
 // extend reserves the seqs of the entries if the run may still be written.
 func (t *tx) extend(w chat.Write) (conversation string, last int64, err error) {
 	q := `UPDATE conversation SET last_seq = last_seq + ?, updated = ?
-		WHERE id = (SELECT conversation FROM run WHERE id = ? AND ended = 0) RETURNING id, last_seq`
+		WHERE id = (SELECT conversation FROM run WHERE id = ? AND ended = 0 AND CAST(? AS BIGINT) IN (0, epoch)) RETURNING id, last_seq`
 	if w.Late {
 		q = `UPDATE conversation SET last_seq = last_seq + ?, updated = ?
-			WHERE id = (SELECT conversation FROM run WHERE id = ?) RETURNING id, last_seq`
+			WHERE id = (SELECT conversation FROM run WHERE id = ? AND CAST(? AS BIGINT) IN (0, epoch)) RETURNING id, last_seq`
 	}
-	err = t.change(q, []any{int64(len(w.Entries)), micros(t.now), w.RunID}, &conversation, &last)
+	err = t.change(q, []any{int64(len(w.Entries)), micros(t.now), w.RunID, w.Epoch}, &conversation, &last)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", 0, err
 	}
-	if err == nil && (w.Late || !t.s.db.shared) {
+	if err == nil && !t.s.db.shared {
 		return conversation, last, nil
 	}
-	// Nothing was met, or another writer may have ended the run before this one got the conversation's row,
-	// which a look after it shows.
-	var ended int64
-	if e := t.get(`SELECT ended FROM run WHERE id = ?`, []any{w.RunID}, &ended); errors.Is(e, sql.ErrNoRows) {
+	// Nothing was met, or another writer may have ended or claimed the run before this one got the conversation's
+	// row, which a look after it shows.
+	var ended, epoch int64
+	if e := t.get(`SELECT ended, epoch FROM run WHERE id = ?`, []any{w.RunID}, &ended, &epoch); errors.Is(e, sql.ErrNoRows) {
 		return "", 0, missingRun()
 	} else if e != nil {
 		return "", 0, e
 	}
 	switch {
 	case ended != 0 && !w.Late:
-		return "", 0, &fault.Error{Kind: fault.Conflict, Code: "run_ended", Msg: "This run has ended."}
+		return "", 0, runEnded()
+	case w.Epoch != 0 && w.Epoch != epoch:
+		return "", 0, &fault.Error{Kind: fault.Conflict, Code: "run_taken", Msg: "Another process goes on with this run."}
 	case err != nil:
 		return "", 0, missingConversation()
 	}
 	return conversation, last, nil
+}
+
+func runEnded() error {
+	return &fault.Error{Kind: fault.Conflict, Code: "run_ended", Msg: "This run has ended."}
 }
 
 func (t *tx) move(conversation string, m chat.Move) error {

@@ -327,6 +327,8 @@ func crowd(t *testing.T, p Place) {
 	d := newDesk(t, p)
 	ctx := t.Context()
 	const writers, each = 16, 40
+	failed, fail := context.WithCancel(ctx) // a reader does not wait for a writer that has failed
+	defer fail()
 	var wg sync.WaitGroup
 	for w := range writers {
 		conv := d.create(user).ID
@@ -345,6 +347,7 @@ func crowd(t *testing.T, p Place) {
 				n, err := d.log.Write(ctx, eventlog.Write{RunID: run, Entries: []chat.Entry{delta(fmt.Sprint(i))}, Audit: []chat.AuditRow{{Kind: "guard"}}})
 				if err != nil || n != int64(i)+1 {
 					t.Errorf("write %d of %s: seq %d, %v", i, run, n, err)
+					fail()
 					return
 				}
 			}
@@ -363,8 +366,13 @@ func crowd(t *testing.T, p Place) {
 						return
 					}
 				}
-				if len(got) == 0 {
-					<-changed
+				if len(got) > 0 {
+					continue
+				}
+				select {
+				case <-changed:
+				case <-failed.Done():
+					return
 				}
 			}
 		})

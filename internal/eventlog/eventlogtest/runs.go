@@ -114,3 +114,42 @@ func writes(t *testing.T, p Place) {
 		t.Errorf("the failed write left %d audit rows", len(rows))
 	}
 }
+
+// claims is that only the last who claimed a run writes it.
+func claims(t *testing.T, p Place) {
+	d := newDesk(t, p)
+	ctx := t.Context()
+	d.start("r1")
+	write := func(epoch int64, late, end bool) error {
+		w := eventlog.Write{RunID: "r1", Epoch: epoch, Late: late, End: end, Entries: []chat.Entry{delta("x")}}
+		if end {
+			w.Entries = []chat.Entry{finished(chat.OutcomeAnswered)}
+		}
+		_, err := d.log.Write(ctx, w)
+		return err
+	}
+	first, err := d.log.Claim(ctx, "r1")
+	d.ok(err)
+	d.ok(write(first, false, false))
+	second, err := d.log.Claim(ctx, "r1")
+	d.ok(err)
+	if first == 0 || second == first {
+		t.Fatalf("epochs: %d, then %d", first, second)
+	}
+	d.fails(write(first, false, false), fault.Conflict, "run_taken")
+	d.fails(write(first, true, false), fault.Conflict, "run_taken")
+	d.fails(write(first, false, true), fault.Conflict, "run_taken")
+	d.ok(write(0, false, false))
+	d.ok(write(second, false, false))
+	d.ok(write(second, false, true))
+	d.ok(write(second, true, false))
+	d.fails(write(first, false, false), fault.Conflict, "run_ended")
+	_, err = d.log.Claim(ctx, "r1")
+	d.fails(err, fault.Conflict, "run_ended")
+	_, err = d.log.Claim(ctx, "nope")
+	d.fails(err, fault.Missing, "")
+	want := []string{"r1 message", "r1 text_delta", "r1 text_delta", "r1 text_delta", "r1 run_finished", "r1 text_delta"}
+	if diff := cmp.Diff(want, d.types()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}

@@ -30,6 +30,7 @@ func Run(t *testing.T, make func(t *testing.T) Place) {
 		{"records", records},
 		{"runs", runs},
 		{"writes", writes},
+		{"claims", claims},
 		{"confirmations", confirmations},
 		{"decisions", decisions},
 		{"cancel", cancel},

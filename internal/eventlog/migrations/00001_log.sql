@@ -32,6 +32,7 @@ CREATE TABLE run (
     body         TEXT   NOT NULL,
     started      BIGINT NOT NULL,
     ended        BIGINT NOT NULL, -- time, 0 while it goes on
+    epoch        BIGINT NOT NULL, -- how often it was claimed
     cancelled    BIGINT NOT NULL
 );
 CREATE UNIQUE INDEX run_active ON run (conversation) WHERE ended = 0;
