@@ -152,7 +152,7 @@ func (a *API) Handler() http.Handler {
 	return forwarded(a.o.TrustedProxies, withoutBase(a.o.BasePath, a.echo))
 }
 
-// Drain makes the API say that it is not ready, so that no new work is sent here. Requests are still answered.
+// Drain makes the API say that it is not ready and refuse what would start a run. Everything else is still answered.
 func (a *API) Drain() { a.health.draining.Store(true) }
 
 func (o *Options) complete() error {

@@ -61,6 +61,9 @@ func (a *API) edge(next echo.HandlerFunc) echo.HandlerFunc {
 			attrs = append(attrs, slog.String("user", t.user))
 		}
 		level := slog.LevelInfo
+		if routine[c.Path()] {
+			level = slog.LevelDebug
+		}
 		if err != nil {
 			attrs = append(attrs, slog.String("code", fault.CodeOf(err)), slog.String("cause", err.Error()))
 			if statusOf(err) >= http.StatusInternalServerError && !errors.Is(err, c.Request().Context().Err()) {
@@ -74,6 +77,9 @@ func (a *API) edge(next echo.HandlerFunc) echo.HandlerFunc {
 		return nil
 	}
 }
+
+// routine are addresses that machines ask all the time.
+var routine = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true}
 
 // cut is an error after an answer has begun.
 type cut struct{ error }

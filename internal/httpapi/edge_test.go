@@ -179,6 +179,21 @@ func TestHealth(t *testing.T) {
 	if status("/healthz") != 200 || status("/readyz") != 503 {
 		t.Error("while stopping")
 	}
+	id := s.conversation("anna")
+	for path, body := range map[string]string{
+		"/messages": `{"message":"x"}`, "/calls/call_1/retry": "", "/confirmations/cnf_1": `{"decision":"approve","args_digest":"d"}`,
+	} {
+		a := s.do("anna", "POST", "/api/v1/conversations/"+id+path, body)
+		if a.StatusCode != 503 || a.problem(t).Code != "stopping" || a.Header.Get("Retry-After") == "" {
+			t.Errorf("%s while stopping: %d %s", path, a.StatusCode, a.body)
+		}
+	}
+	if s.work.count() != 0 {
+		t.Error("a run was started while stopping")
+	}
+	if a := s.do("anna", "POST", "/api/v1/conversations/"+id+"/cancel", ""); a.StatusCode != 204 {
+		t.Errorf("cancel while stopping: %d", a.StatusCode)
+	}
 }
 
 func TestMetrics(t *testing.T) {

@@ -62,7 +62,8 @@ func (a *API) stillThe(ctx context.Context, end context.CancelCauseFunc, c *call
 		case <-t.C:
 		}
 		who, err := a.o.Identity.Identify(ctx, c.Request())
-		if err == nil && who.User != c.who.User || fault.KindOf(err) == fault.Auth {
+		kind := fault.KindOf(err)
+		if err == nil && who.User != c.who.User || kind == fault.Auth || kind == fault.Denied {
 			end(errOtherUser)
 			return
 		}

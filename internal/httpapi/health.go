@@ -16,7 +16,7 @@ func (a *API) healthz(c *call) error { return c.reply(http.StatusOK, status{"ok"
 // readyz says whether new work should come here.
 func (a *API) readyz(c *call) error {
 	if a.health.draining.Load() {
-		return &fault.Error{Kind: fault.Transient, Code: codeStopping, Msg: "This server is stopping."}
+		return stopping()
 	}
 	if a.o.Ready != nil {
 		if err := a.o.Ready(c.Request().Context()); err != nil {
@@ -24,6 +24,10 @@ func (a *API) readyz(c *call) error {
 		}
 	}
 	return c.reply(http.StatusOK, status{"ready"})
+}
+
+func stopping() error {
+	return &fault.Error{Kind: fault.Transient, Code: codeStopping, Msg: "This server is stopping. Try again in a moment."}
 }
 
 type status struct {

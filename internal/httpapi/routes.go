@@ -25,6 +25,7 @@ type route struct {
 	path   string
 	open   bool // answers without an identity
 	admin  bool
+	starts bool // begins a run: not while the server is stopping
 	handle func(*call) error
 }
 
@@ -36,11 +37,11 @@ func (a *API) table() []route {
 		{method: "GET", path: prefix + "/conversations/{id}", handle: a.showConversation},
 		{method: "PATCH", path: prefix + "/conversations/{id}", handle: a.renameConversation},
 		{method: "DELETE", path: prefix + "/conversations/{id}", handle: a.deleteConversation},
-		{method: "POST", path: prefix + "/conversations/{id}/messages", handle: a.postMessage},
+		{method: "POST", path: prefix + "/conversations/{id}/messages", starts: true, handle: a.postMessage},
 		{method: "GET", path: prefix + "/conversations/{id}/events", handle: a.events},
 		{method: "POST", path: prefix + "/conversations/{id}/cancel", handle: a.cancel},
-		{method: "POST", path: prefix + "/conversations/{id}/confirmations/{confirmation_id}", handle: a.decide},
-		{method: "POST", path: prefix + "/conversations/{id}/calls/{call_id}/retry", handle: a.retry},
+		{method: "POST", path: prefix + "/conversations/{id}/confirmations/{confirmation_id}", starts: true, handle: a.decide},
+		{method: "POST", path: prefix + "/conversations/{id}/calls/{call_id}/retry", starts: true, handle: a.retry},
 		{method: "GET", path: prefix + "/confirmations", handle: a.listConfirmations},
 		{method: "GET", path: prefix + "/me", handle: a.me},
 		{method: "GET", path: prefix + "/environments", handle: a.environments},
@@ -91,6 +92,9 @@ func (a *API) serve(r route) echo.HandlerFunc {
 		traceOf(c).user = who.User
 		if r.admin && !who.Admin() {
 			return fault.New(fault.Denied, "This is for administrators.")
+		}
+		if r.starts && a.health.draining.Load() {
+			return stopping()
 		}
 		return r.handle(in)
 	}
