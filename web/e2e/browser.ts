@@ -1,8 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { chromium, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 
 const require = createRequire(import.meta.url);
 const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -34,19 +32,29 @@ export interface Look {
   touch?: boolean;
 }
 
-/** Opens a page in a browser of its own with an empty profile. */
+let browser: Promise<Browser> | undefined;
+
+/** One browser with an empty profile for all tests of a file. */
+const launched = (): Promise<Browser> =>
+  (browser ??= chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: flags }));
+
+/** Ends the browser; to be called once after the tests of a file. */
+export async function quit(): Promise<void> {
+  await (await browser)?.close();
+  browser = undefined;
+}
+
+/** Opens a page in a context of its own: no cookies, no storage, no cache of others. */
 export async function open(url: string, look: Look = {}): Promise<Opened> {
-  const dir = mkdtempSync(join(tmpdir(), 'agentd-e2e-'));
-  const context = await chromium.launchPersistentContext(dir, {
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    headless: true,
-    args: flags,
+  const context = await (
+    await launched()
+  ).newContext({
     viewport: { width: look.width ?? 1280, height: look.height ?? 860 },
     colorScheme: look.scheme ?? 'light',
     hasTouch: look.touch ?? false,
     locale: 'en-US',
   });
-  const page = context.pages()[0] ?? (await context.newPage());
+  const page = await context.newPage();
   const errors: string[] = [];
   const foreign: string[] = [];
   const origin = new URL(url).origin;
@@ -58,11 +66,7 @@ export async function open(url: string, look: Look = {}): Promise<Opened> {
     if (/^https?:/.test(r.url()) && !r.url().startsWith(origin)) foreign.push(r.url());
   });
   await page.goto(url);
-  const close = async () => {
-    await context.close();
-    rmSync(dir, { recursive: true, force: true });
-  };
-  return { context, page, errors, foreign, close };
+  return { context, page, errors, foreign, close: () => context.close() };
 }
 
 export interface Violation {

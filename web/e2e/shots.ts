@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { axe, open, overflows } from './browser';
+import { axe, open, overflows, quit } from './browser';
 import { Replay } from './replay';
 import { answer, confirm, finished, markdown, states, usage } from './scenes';
 
@@ -61,4 +61,5 @@ for (const [name, lang, scheme, width, height] of [
   console.log(name, 'errors', o.errors, 'foreign', o.foreign);
   await o.close();
 }
+await quit();
 await server.close();

@@ -1,0 +1,124 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { Agentd } from './agentd';
+import { axe, open, quit, type Look, type Opened } from './browser';
+
+// The page against the built server, its offline planner and its mock Supersets.
+
+let server: Agentd;
+const opened: Opened[] = [];
+
+beforeAll(async () => {
+  server = await Agentd.demo(
+    '--limits.read-timeout',
+    '3s',
+    '--limits.write-timeout',
+    '3s',
+    '--limits.retry-delay',
+    '1s',
+  );
+});
+afterAll(async () => {
+  await quit();
+  await server.stop();
+});
+afterEach(async () => {
+  for (const o of opened.splice(0)) await o.close();
+});
+
+async function visit(query = 'envId=ss-dev&lang=en', look: Look = {}): Promise<Opened> {
+  const o = await open(`${server.page}?${query}`, look);
+  opened.push(o);
+  await o.page.getByRole('combobox', { name: /Environment|Окружение/ }).waitFor();
+  return o;
+}
+async function say(o: Opened, text: string): Promise<void> {
+  await o.page.locator('#composer').fill(text);
+  await o.page.locator('#composer').press('Enter');
+}
+/** What the transcript says, without what only time changes. */
+const seen = (o: Opened) => o.page.locator('main').innerText();
+
+test('a search: card, table, answer; a reload shows what was seen live', async () => {
+  const o = await visit();
+  await say(o, 'Find dashboards about sales');
+  const card = o.page.locator('[data-state=done]', { hasText: 'search_dashboards' });
+  await card.getByRole('table').waitFor();
+  await o.page.getByRole('link', { name: 'Sales Overview' }).waitFor();
+  await o.page.getByRole('button', { name: 'Send' }).waitFor();
+  expect(await axe(o.page)).toEqual([]);
+  const live = await seen(o);
+  await o.page.reload();
+  await o.page.getByRole('link', { name: 'Sales Overview' }).waitFor();
+  expect(await seen(o)).toBe(live);
+  expect(o.errors).toEqual([]);
+  expect(o.foreign).toEqual([]);
+});
+
+test('a write is asked for, allowed in one tab, and both tabs see it', async () => {
+  const first = await visit('objectType=dashboard&objectId=1&envId=ss-dev&lang=en');
+  await say(first, 'Rename dashboard 1 to Sales 2026');
+  const card = first.page.locator('[data-confirm]');
+  await card.waitFor();
+  const second = await open(first.page.url());
+  opened.push(second);
+  await second.page.locator('[data-confirm][data-state=open]').waitFor();
+  const before = await server.committed('dev', 'PUT', '/api/v1/dashboard/*');
+  await card.getByRole('button', { name: 'Run', exact: true }).click();
+  for (const o of [first, second]) {
+    await o.page.locator('[data-confirm][data-state=approved]').waitFor();
+    await o.page.locator('[data-state=done]', { hasText: 'update_dashboard' }).waitFor();
+    expect(await o.page.locator('[data-confirm]').getByRole('button').count()).toBe(0);
+  }
+  expect((await server.committed('dev', 'PUT', '/api/v1/dashboard/*')) - before).toBe(1);
+  expect([...first.errors, ...second.errors]).toEqual([]);
+});
+
+test('a dangerous operation is locked for ten seconds, survives a reload, and is refused with a reason', async () => {
+  const o = await visit('objectType=dashboard&objectId=1&envId=ss-prod&lang=en');
+  await say(o, 'Delete dashboard 1');
+  const card = o.page.locator('[data-confirm]');
+  await card.getByRole('button', { name: /Run \(in \d+ s\)/ }).waitFor();
+  expect(await card.getByRole('button', { name: /^Run/ }).isDisabled()).toBe(true);
+  expect(await axe(o.page)).toEqual([]);
+  await o.page.reload();
+  await card.getByRole('button', { name: 'Run (in 10 s)' }).waitFor();
+  await card.getByText('Refuse with a reason').click();
+  await card.getByLabel('Reason (optional)').fill('not today');
+  await card.getByRole('button', { name: 'Cancel' }).click();
+  await o.page.locator('[data-confirm][data-state=rejected]').waitFor();
+  await card.getByText('not today').waitFor();
+  expect(await server.committed('prod', 'DELETE', '/api/v1/dashboard/*')).toBe(0);
+});
+
+test('a read that fails twice says so, and the person may try it again', async () => {
+  const o = await visit();
+  await server.fault('dev', { method: 'GET', path: '/api/v1/dashboard/*', times: 2, fault: { status: 503 } });
+  await say(o, 'Find dashboards about sales');
+  await o.page.locator('[data-state=retrying]').getByText('Trying again (2 of 2)').waitFor();
+  await o.page.getByRole('button', { name: 'Try again' }).click();
+  await o.page.locator('[data-state=done]', { hasText: 'search_dashboards' }).waitFor();
+  await o.page.getByText('Tried again below').waitFor();
+  expect(await o.page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+});
+
+test('a write that was done but not answered is unknown: no button, and then what was found', async () => {
+  const o = await visit('objectType=dashboard&objectId=1&envId=ss-staging&lang=en');
+  await say(o, 'Rename dashboard 1 to Sales 2027');
+  await o.page.locator('[data-confirm]').waitFor();
+  await server.fault('staging', {
+    method: 'PUT',
+    path: '/api/v1/dashboard/*',
+    times: 1,
+    fault: { commit_then_hang: true },
+  });
+  await o.page.getByRole('button', { name: 'Run', exact: true }).click();
+  const card = o.page.locator('[data-call][data-state=unknown]');
+  await card.getByText('The change was made').waitFor();
+  expect(await card.getByRole('button').count()).toBe(0);
+  expect(await server.committed('staging', 'PUT', '/api/v1/dashboard/*')).toBe(1);
+});
+
+test('the model is offline, and the page says so', async () => {
+  const o = await visit('lang=ru');
+  await o.page.getByTestId('offline-model').getByText('Модель без сети').waitFor();
+});

@@ -1,0 +1,254 @@
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hostile } from '../tests/hostile';
+import { axe, open, overflows, quit, type Look, type Opened } from './browser';
+import { Replay } from './replay';
+import { answer, confirm, finished, markdown, start, states, usage } from './scenes';
+
+// The page against recorded streams: every state, and what a network does to them.
+
+let server: Replay;
+let base: string;
+const opened: Opened[] = [];
+
+beforeAll(async () => {
+  server = new Replay(join(import.meta.dirname, '../dist'));
+  base = await server.listen();
+});
+afterAll(async () => {
+  await quit();
+  await server.close();
+});
+beforeEach(() => {
+  server.script = () => [finished()];
+  server.requests.length = 0;
+  server.logs.clear();
+  server.user = 'dev';
+  server.signedOut = false;
+});
+afterEach(async () => {
+  for (const o of opened.splice(0)) await o.close();
+});
+
+async function visit(query = 'lang=en', look: Look = {}): Promise<Opened> {
+  const o = await open(`${base}/agent?${query}`, look);
+  opened.push(o);
+  await o.page.getByRole('combobox').first().waitFor();
+  return o;
+}
+async function say(o: Opened, text: string): Promise<void> {
+  await o.page.locator('#composer').fill(text);
+  await o.page.locator('#composer').press('Enter');
+}
+const posts = (part: string) => server.requests.filter((r) => r.method === 'POST' && r.path.includes(part));
+
+describe('the address of the page', () => {
+  test('fills the pill, the selector and the composer, and sends nothing', async () => {
+    const o = await visit(
+      'objectType=dashboard&objectId=42&objectName=Sales&envId=ss-prod&q=delete%20everything&lang=en',
+    );
+    await o.page.getByTestId('context-pill').getByText('Sales').waitFor();
+    expect(await o.page.getByRole('combobox', { name: 'Environment' }).inputValue()).toBe('ss-prod');
+    expect(await o.page.locator('#composer').inputValue()).toBe('delete everything');
+    await o.page.waitForTimeout(300);
+    expect(server.requests.filter((r) => r.method !== 'GET')).toEqual([]);
+  });
+
+  test('bad values are named, dropped, and not sent', async () => {
+    const o = await visit('objectType=dashboard&objectId=..%2F1&envId=nowhere&route=%2F%2Fevil&lang=en');
+    await o.page.getByText('Left out of the link because they are not valid: objectId, route.').waitFor();
+    await o.page.getByText('The link names an environment that does not exist here: nowhere.').waitFor();
+    await say(o, 'hello');
+    await expect.poll(() => posts('/messages').length).toBe(1);
+    const { env_id, ui_context } = posts('/messages')[0]?.body ?? {};
+    expect({ env_id, ui_context }).toEqual({
+      env_id: 'ss-dev',
+      ui_context: { objectType: 'dashboard', envId: 'ss-dev' },
+    });
+  });
+
+  test('the context can be left out of a message', async () => {
+    const o = await visit('objectType=chart&objectId=7&lang=en');
+    await o.page.getByRole('button', { name: 'Ask without the page context' }).click();
+    await say(o, 'hello');
+    await expect.poll(() => posts('/messages')[0]?.body.message).toBe('hello');
+    expect(posts('/messages')[0]?.body).not.toHaveProperty('ui_context');
+  });
+});
+
+describe('a stream that breaks', () => {
+  const text = Array.from({ length: 40 }, (_, i) => `word${i}`).join(' ');
+
+  test('in the middle of an answer gives the text once, whole, in order', async () => {
+    server.script = (_t, id) => [...answer(`a${id}`, text, 20, 60), finished()];
+    const o = await visit();
+    await say(o, 'go');
+    await o.page.getByText('word5').waitFor();
+    server.refuseStreams = 1;
+    server.cut();
+    await o.page.getByTestId('reconnecting').waitFor();
+    await o.page.getByText('word39').waitFor();
+    await o.page.getByRole('button', { name: 'Send' }).waitFor();
+    expect((await o.page.locator('main article').last().innerText()).trim().endsWith(text)).toBe(true);
+    expect(await o.page.getByTestId('reconnecting').count()).toBe(0);
+  });
+
+  test('a reload in the middle of an answer loses and doubles nothing', async () => {
+    server.script = (_t, id) => [...answer(`a${id}`, text, 20, 80), finished()];
+    const o = await visit();
+    await say(o, 'go');
+    await o.page.getByText('word5').waitFor();
+    await o.page.reload();
+    await o.page.getByText('word39').waitFor();
+    await o.page.getByRole('button', { name: 'Send' }).waitFor();
+    expect((await o.page.locator('main article').last().innerText()).trim().endsWith(text)).toBe(true);
+  });
+});
+
+describe('cards', () => {
+  test('every state of a call; unknown and denied have no button', async () => {
+    server.script = () => states;
+    const o = await visit();
+    await say(o, 'all');
+    await o.page.locator('[data-call=s6]').waitFor();
+    for (const id of ['s3', 's4', 's5'])
+      expect(await o.page.locator(`[data-call=${id}]`).getByRole('button').count()).toBe(0);
+    await o.page.locator('[data-call=t1]').getByText('Showing 5 of 151').first().waitFor();
+    await o.page.locator('[data-call=s3]').getByText('Operation status unknown — check Superset').waitFor();
+    await o.page.locator('[data-call=s5]').getByText('Needed permission: can_write on Dashboard.').waitFor();
+  });
+
+  test('a question keeps the focus where it is, is reached by its key, and typing decides nothing', async () => {
+    server.script = (_t, id) => [confirm(`q${id}`, true), finished('awaiting_confirmation')];
+    const o = await visit();
+    await say(o, 'delete');
+    await o.page.locator('[data-confirm]').waitFor();
+    expect(await o.page.evaluate(() => document.activeElement?.id)).toBe('composer');
+    await o.page.keyboard.type('yes');
+    await o.page.keyboard.press('Enter');
+    await o.page.getByRole('alert').getByText('Your decision is needed').waitFor({ state: 'attached' });
+    expect(await o.page.title()).toMatch(/^\(!\) /);
+    await o.page.keyboard.press('Alt+Shift+D');
+    expect(await o.page.evaluate(() => document.activeElement?.tagName)).toBe('H3');
+    await o.page.keyboard.press('Enter');
+    expect(posts('/confirmations/')).toEqual([]);
+    expect(posts('/messages')).toHaveLength(1);
+  });
+
+  test.each([
+    ['cancelled', 'You stopped the answer'],
+    ['max_steps', 'too many steps'],
+    ['token_budget', 'used up its tokens'],
+    ['cost_budget', 'cost limit'],
+    ['time_budget', 'took too long'],
+    ['repetition', 'repeating itself'],
+    ['denied', 'refused several times'],
+    ['something_new', 'something_new'],
+  ])('the end %s is told', async (outcome, words) => {
+    server.script = () => [finished(outcome)];
+    const o = await visit();
+    await say(o, 'go');
+    await o.page.locator(`[data-outcome=${outcome}]`, { hasText: words }).waitFor();
+  });
+
+  test('a failed run may be asked again, but not after a write had begun', async () => {
+    const failed = {
+      type: 'run_error',
+      code: 'model_unreachable',
+      message: 'The model does not answer.',
+      retryable: true,
+    };
+    server.script = () => [failed];
+    const o = await visit();
+    await say(o, 'go');
+    await o.page.getByRole('button', { name: 'Ask again' }).click();
+    await expect.poll(() => posts('/messages').map((p) => p.body.message)).toEqual(['go', 'go']);
+    server.script = () => [start('w', 'update_chart', {}, 'write'), failed];
+    await say(o, 'write');
+    await o.page.getByText('A change had begun in this answer').waitFor();
+    expect(await o.page.getByRole('button', { name: 'Ask again' }).count()).toBe(0);
+  });
+});
+
+describe('a request that is refused', () => {
+  test.each([
+    [429, 'rate_limited', 'Try again in 7 s'],
+    [409, 'run_active', 'The agent is still answering'],
+    [503, 'unavailable', 'could not do this'],
+  ])('%i keeps the text', async (status, code, words) => {
+    const o = await visit();
+    server.refuseMessage = { status, code };
+    await say(o, 'keep me');
+    await o.page.locator('[data-code]', { hasText: words }).waitFor();
+    expect(await o.page.locator('#composer').inputValue()).toBe('keep me');
+  });
+
+  test('a lost session and another user end what is shown', async () => {
+    const o = await visit();
+    await say(o, 'secret question');
+    await o.page.getByText('secret question').first().waitFor();
+    server.user = 'mallory';
+    await o.page.evaluate(() => window.dispatchEvent(new Event('focus')));
+    await o.page.getByText('Another user has signed in').first().waitFor();
+    expect(await o.page.locator('main').getByText('secret question').count()).toBe(0);
+  });
+});
+
+test('hostile text asks for nothing outside, runs nothing, and breaks no rule of the policy', async () => {
+  server.script = (_t, id) => [
+    ...hostile.flatMap((h, i) => [{ type: 'message', message_id: `h${id}${i}`, role: 'assistant', text: h }]),
+    finished(),
+  ];
+  const o = await visit();
+  await o.page.evaluate(() => {
+    (window as unknown as { ran: boolean }).ran = false;
+    window.alert = () => ((window as unknown as { ran: boolean }).ran = true);
+  });
+  await say(o, 'go');
+  await expect.poll(() => o.page.locator('main article').count()).toBe(hostile.length + 1);
+  await o.page.waitForTimeout(500);
+  expect(await o.page.evaluate(() => (window as unknown as { ran: boolean }).ran)).toBe(false);
+  expect(o.foreign).toEqual([]);
+  expect(o.errors).toEqual([]);
+});
+
+test('the reader who scrolls up stays; at the end the page follows', async () => {
+  const long = Array.from({ length: 120 }, (_, i) => `Paragraph ${i} of a long answer.`).join('\n\n');
+  server.script = (_t, id) => [...answer(`a${id}`, long, 60, 25), finished()];
+  const o = await visit();
+  await say(o, 'go');
+  const main = o.page.locator('main');
+  await expect.poll(() => main.evaluate((m) => m.scrollHeight)).toBeGreaterThan(1800);
+  await main.hover();
+  await o.page.mouse.wheel(0, -500);
+  await o.page.getByRole('button', { name: 'To the latest' }).waitFor();
+  const top = await main.evaluate((m) => m.scrollTop);
+  await o.page.getByRole('button', { name: 'Send' }).waitFor();
+  expect(Math.abs((await main.evaluate((m) => m.scrollTop)) - top)).toBeLessThan(5);
+  await o.page.getByRole('button', { name: 'To the latest' }).click();
+  expect(await main.evaluate((m) => m.scrollHeight - m.scrollTop - m.clientHeight)).toBeLessThan(2);
+});
+
+describe.each([
+  ['light', 'en'],
+  ['dark', 'ru'],
+] as const)('axe finds nothing: %s, %s', (scheme, lang) => {
+  test.each([1280, 360])('%i px', async (width) => {
+    server.script = (t, id) =>
+      t === 'ask'
+        ? [confirm(`q${id}`, false), confirm(`p${id}`, true), finished('awaiting_confirmation')]
+        : [...states, ...answer(`a${id}`, markdown, 2, 5), usage, finished('max_steps')];
+    const look = { scheme, width, height: 740, touch: width < 500 };
+    const o = await visit(`objectType=dashboard&objectId=42&objectName=Sales&envId=ss-prod&lang=${lang}`, look);
+    expect(await axe(o.page)).toEqual([]);
+    await say(o, 'states');
+    await o.page.locator('[data-outcome=max_steps]').waitFor();
+    expect(await axe(o.page)).toEqual([]);
+    expect(await overflows(o.page)).toBe(false);
+    await say(o, 'ask');
+    await o.page.locator('[data-confirm]').nth(1).waitFor();
+    expect(await axe(o.page)).toEqual([]);
+    expect(await overflows(o.page)).toBe(false);
+    expect(o.errors).toEqual([]);
+  });
+});
