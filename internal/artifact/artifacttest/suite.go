@@ -153,8 +153,8 @@ func rowsByPage(b *bench) {
 	if *m.Rows != 2503 || m.Coverage != chat.CoverageComplete || m.State != chat.ArtifactCommitted {
 		b.Errorf("meta = %+v", m)
 	}
-	for _, limit := range []int{1, 250, 1000, 0, 5000} {
-		if limit == 1 && testing.Short() {
+	for _, limit := range []int{7, 250, 1000, 0, 5000} {
+		if limit == 7 && testing.Short() {
 			continue
 		}
 		next, seen := "", 0

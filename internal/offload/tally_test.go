@@ -1,0 +1,26 @@
+package offload_test
+
+import (
+	"strings"
+	"testing"
+
+	"agentd/internal/chat"
+	"agentd/internal/offload"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTally(t *testing.T) {
+	g := offload.New(nil, offload.Options{MaxChars: 100, ToolChars: map[string]int{"small": 10, "large": 1000}})
+	var got offload.Tally
+	for _, r := range []chat.ToolResult{
+		{Tool: "t", Content: strings.Repeat("ü", 100)}, {Tool: "t", Content: strings.Repeat("x", 101)},
+		{Tool: "small", Content: strings.Repeat("x", 10)}, {Tool: "small", Content: strings.Repeat("x", 11)},
+		{Tool: "large", Content: strings.Repeat("x", 101)},
+	} {
+		got.Add(g, r)
+	}
+	if diff := cmp.Diff(offload.Tally{Count: 5, Characters: 323, Largest: 101, OverBudget: 3}, got); diff != "" {
+		t.Errorf("tally (-want +got):\n%s", diff)
+	}
+}
