@@ -35,7 +35,7 @@ type pattern struct {
 
 var patterns = collect(
 	systemRoutes(), securityRoutes(), dashboardRoutes(), chartRoutes(), datasetRoutes(), databaseRoutes(),
-	reportRoutes(), tagRoutes(), sqlLabRoutes(), exportRoutes(),
+	reportRoutes(), tagRoutes(), sqlLabRoutes(), exportRoutes(), importRoutes(),
 )
 
 func collect(groups ...[]route) []*pattern {

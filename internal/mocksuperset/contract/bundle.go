@@ -118,7 +118,10 @@ func fileBytes(file map[string]any) ([]byte, error) {
 				return nil, err
 			}
 		}
-		return out.Bytes(), w.Close()
+		if err := w.Close(); err != nil {
+			return nil, err
+		}
+		return out.Bytes(), nil
 	}
 	if b, there := file["base64"].(string); there {
 		return base64.StdEncoding.DecodeString(b)
