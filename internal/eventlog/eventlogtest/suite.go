@@ -37,6 +37,7 @@ func Run(t *testing.T, make func(t *testing.T) Place) {
 		{"remembered and feedback", answers},
 		{"audit", audit},
 		{"artifacts", artifacts},
+		{"migrations", migrations},
 		{"many at once", crowd},
 		{"reopened", reopened},
 	} {
