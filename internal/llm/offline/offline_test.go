@@ -232,7 +232,7 @@ func TestAnswerFromResults(t *testing.T) {
 		{"a check", "Check dashboard 1", call("c", "check_dashboard", `{}`), "Checked 2 charts.\n" + `{"mode":"static","charts":[{"id":5,"name":"Trend","status":"ok"},{"id":6,"name":"Map","status":"broken","cause":"missing_column"}]}` + "\nWarning: it took long", []string{"Checked 2 charts.", "Map (id 6) — broken: missing\\_column", "it took long"}, []string{"Trend"}},
 		{"rejected with a reason", "Delete dashboard 1", call("c", "delete_dashboard", `{}`), `{"status":"rejected","executed":false,"message":"A person decided.","reason":"not today"}`, []string{"a person said no", "not today"}, []string{"Done"}},
 		{"what it can do", "What can you do?", call("c", "show_capabilities", `{}`), "dev can use 12 tools here.\n" + `{"user":"dev","tools":[]}`, []string{"offline planner", "Find dashboards about sales", "dev can use 12 tools here."}, nil},
-		{"a change with a link", "Rename dashboard 1 to X", call("c", "update_dashboard", `{}`), "Updated.\n{\"changed\":true}\nLink: Sales board http://s/d/1", []string{"Done. Updated.", "[Sales board](http://s/d/1)"}, nil},
+		{"a change with a link", "Rename dashboard 1 to X", call("c", "update_dashboard", `{}`), "Updated.\n{\"changes\":[{\"field\":\"title\",\"before\":\"a\",\"after\":\"X\"},{\"field\":\"slug\",\"after\":null}]}\nLink: Sales board http://s/d/1", []string{"Done. Updated.", "2 — title → X, slug → –", "[Sales board](http://s/d/1)"}, nil},
 		{"a change", "Rename dashboard 1 to X", call("c", "update_dashboard", `{}`), "Dashboard 1 is now called X.", []string{"Done. Dashboard 1 is now called X."}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -114,10 +114,13 @@ func (w words) outcome(tool string, r result) string {
 		parts[0] += cut(r.text)
 	}
 	for _, l := range r.links {
+		if strings.Contains(strings.Join(parts, "\n"), "("+l.url+")") {
+			continue
+		}
 		parts = append(parts, "- "+w.item(item{title: cmp.Or(l.title, l.url), url: l.url}))
 	}
 	for _, x := range r.warnings {
-		parts = append(parts, quote(plain(cut(x))))
+		parts = append(parts, "\n"+quote(plain(cut(x))))
 	}
 	return strings.TrimSpace(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return strings.TrimSpace(s) == "" }), "\n"))
 }
@@ -173,13 +176,33 @@ func (w words) value(raw json.RawMessage) string {
 		if it, ok := itemOf(fields); ok {
 			return w.item(it)
 		}
-		return ""
+		return w.change(fields)
 	}
 	s := text(raw)
 	if strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") {
 		return "<" + s + ">"
 	}
 	return plain(shorten(s, 200))
+}
+
+// change tells a field of a diff: its name and its new value.
+func (w words) change(fields []field) string {
+	var name, after string
+	for _, f := range fields {
+		switch f.name {
+		case "field":
+			name = text(f.value)
+		case "after":
+			after = w.value(f.value)
+		}
+	}
+	if name == "" {
+		return ""
+	}
+	if n, ok := w.fields[name]; ok {
+		name = n
+	}
+	return plain(name) + " → " + cmp.Or(after, "–")
 }
 
 // names are the first things of a list by their names, and how many there are. Where a check found some that
