@@ -24,6 +24,8 @@ type call struct {
 	path   string // exact, with or without its slash
 	query  string // encoded
 	body   []byte
+	open   func() io.Reader // instead of body, for what is too large to be held: size bytes, from the start each time
+	size   int64
 	ctype  string
 	write  bool // may change something; POST, PUT and DELETE unless said otherwise
 	accept string
@@ -139,7 +141,10 @@ func (c *Client) roundTrip(ctx context.Context, r call, h http.Header) (answer, 
 	u.RawQuery = r.query
 	// A body that net/http cannot rewind, though it be empty, keeps it from repeating a GET by itself.
 	body := io.NopCloser(bytes.NewReader(r.body))
-	if r.write && len(r.body) == 0 {
+	switch {
+	case r.open != nil:
+		body = io.NopCloser(r.open())
+	case r.write && len(r.body) == 0:
 		body = http.NoBody
 	}
 	var sent atomic.Bool
@@ -149,8 +154,8 @@ func (c *Client) roundTrip(ctx context.Context, r call, h http.Header) (answer, 
 		return answer{}, fault.Wrap(fault.Internal, "", err)
 	}
 	req.Header = h
-	if len(r.body) > 0 {
-		req.ContentLength = int64(len(r.body))
+	if n := max(int64(len(r.body)), r.size); n > 0 {
+		req.ContentLength = n
 	}
 	if r.ctype != "" {
 		h.Set("Content-Type", r.ctype)

@@ -254,3 +254,21 @@ func owned(owners []Person, id int) bool {
 	}
 	return false
 }
+
+// DashboardMetadata reads only the json_metadata of a dashboard; "" is none.
+func (s *Session) DashboardMetadata(ctx context.Context, id int) (string, error) {
+	var got struct {
+		Result struct {
+			ID       int    `json:"id"`
+			Metadata string `json:"json_metadata"`
+		} `json:"result"`
+	}
+	q := "q=" + rison(object{{"columns", names{"id", "json_metadata"}}})
+	if err := s.get(ctx, "/api/v1/dashboard/"+strconv.Itoa(id), q, &got); err != nil {
+		return "", err
+	}
+	if got.Result.ID != id {
+		return "", mismatch("Superset answered with another dashboard than the one that was asked for.")
+	}
+	return got.Result.Metadata, nil
+}

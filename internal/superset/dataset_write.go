@@ -35,11 +35,12 @@ type ColumnPatch struct {
 	Filterable  *bool   `json:"filterable,omitempty"`
 }
 
-// A MetricPatch names a metric by its id, or makes one where it has none; what is nil is kept.
+// A MetricPatch names a metric by its id, or makes one where it has none; what is nil is kept. Name and Expression are
+// always needed.
 type MetricPatch struct {
 	ID          int     `json:"id,omitempty"`
 	Name        string  `json:"metric_name"`
-	Expression  *string `json:"expression,omitempty"`
+	Expression  string  `json:"expression"`
 	VerboseName *string `json:"verbose_name,omitempty"`
 	Format      *string `json:"d3format,omitempty"`
 }

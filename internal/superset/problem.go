@@ -36,6 +36,9 @@ func parse(body []byte) problem {
 		Errors  []struct {
 			Message string `json:"message"`
 			Type    string `json:"error_type"`
+			Extra   struct {
+				Messages json.RawMessage `json:"messages"` // by field, of a schema
+			} `json:"extra"`
 		} `json:"errors"`
 	}
 	if json.Unmarshal(t, &in) != nil {
@@ -50,6 +53,13 @@ func parse(body []byte) problem {
 		for _, e := range in.Errors {
 			all = append(all, e.Message)
 			p.types = append(p.types, e.Type)
+			var extra problem
+			extra.flatten("/", e.Extra.Messages)
+			for _, f := range extra.fields {
+				f.Pointer = strings.TrimPrefix(f.Pointer, "/")
+				p.fields = append(p.fields, f)
+				all = append(all, strings.TrimPrefix(f.Pointer, "/")+": "+f.Detail)
+			}
 		}
 		p.text = strings.Join(all, "; ")
 		return p

@@ -27,6 +27,7 @@ func TestFailed(t *testing.T) {
 		{name: "fields", status: 422, body: `{"message":{"slug":["Must be unique"],"owners":["Owners are invalid"]}}`, kind: fault.Invalid, text: "Superset: owners: Owners are invalid; slug: Must be unique"},
 		{name: "deep fields", status: 400, body: `{"message":{"json_metadata":[{"nonsense":["Unknown field."]}]}}`, kind: fault.Invalid, text: "Superset: json_metadata/nonsense: Unknown field."},
 		{name: "errors", status: 403, body: `{"errors":[{"message":"a","error_type":"X"},{"message":"b"}]}`, kind: fault.Denied, code: "superset", text: "Superset: a; b"},
+		{name: "errors of a schema", status: 422, body: `{"errors":[{"message":"Invalid.","error_type":"MARSHMALLOW_ERROR","extra":{"messages":{"metrics":{"0":{"expression":["Missing data."]}}}}}]}`, kind: fault.Invalid, text: "Superset: Invalid.; metrics/0/expression: Missing data."},
 		{name: "error", status: 422, body: `{"error":"out of reach"}`, kind: fault.Invalid, text: "Superset: out of reach"},
 		{name: "msg", status: 401, body: `{"msg":"Token has expired"}`, kind: fault.Auth, code: "sign_in_again"},
 		{name: "msg that looks like a rule", status: 422, body: `{"msg":"Signature verification failed"}`, kind: fault.Auth, code: "sign_in_again"},

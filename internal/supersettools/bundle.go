@@ -3,9 +3,11 @@ package supersettools
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"io"
 	"strings"
 
+	"agentd/internal/chat"
 	"agentd/internal/fault"
 )
 
@@ -48,3 +50,37 @@ func (b *bundle) entries(prefix string) (int, error) {
 }
 
 func (b *bundle) reader() io.Reader { return bytes.NewReader(b.raw) }
+
+// keep stores a bundle as the backup of something that is about to be deleted. Without it nothing is deleted.
+func (o op) keep(ctx context.Context, to Backups, name string, b *bundle) (*chat.Artifact, error) {
+	if to == nil {
+		return nil, fault.New(fault.Internal, "no store of backups is wired")
+	}
+	a, err := to.Store(ctx, o.call.Who, o.call.Conversation, "Backup of “"+name+"” from "+o.env.ID, b.reader())
+	if err != nil {
+		return nil, &fault.Error{Kind: fault.KindOf(err), Code: "no_backup", Err: err,
+			Msg: "The backup could not be kept, so nothing was deleted. " + fault.Message(err)}
+	}
+	return a, nil
+}
+
+// unusable tells why an export gives no backup. That Superset did not answer is no reason but an error.
+func unusable(err error) (string, error) {
+	switch fault.KindOf(err) {
+	case "":
+		return "", nil
+	case fault.Denied:
+		return "the user may not export it", nil
+	case fault.Internal, fault.Missing, fault.TooLarge:
+		return "Superset cannot export it", nil
+	}
+	return "", err
+}
+
+// promised refuses a deletion whose card promised a backup that is no longer possible. told is nil where no card was made.
+func promised(told *string, without string) error {
+	if told == nil || *told == "" && without == "" || *told != "" {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Conflict, Code: "no_backup", Msg: "The backup that was promised is no longer possible, so nothing was deleted: " + without + "."}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"agentd/internal/chat"
 	"agentd/internal/fault"
@@ -26,7 +27,7 @@ func deleteDashboard(d Deps) tool.Tool {
 			if err != nil {
 				return tool.Bound{}, err
 			}
-			return o.writing(dashboardDeletion{o: o, ref: ref, in: in, backups: d.Backups},
+			return o.writing(&dashboardDeletion{o: o, ref: ref, in: in, backups: d.Backups},
 				"Open the list of dashboards in Superset and look whether the dashboard is still there."), nil
 		})
 }
@@ -37,6 +38,7 @@ type dashboardDeletion struct {
 	ref     superset.Ref
 	in      deleteDashboardArgs
 	backups Backups
+	told    atomic.Pointer[string] // why there is no backup, as the last preview said it
 }
 
 // A doomed is a dashboard with all that its deletion touches.
@@ -51,7 +53,7 @@ type doomed struct {
 	without string // why there is no backup
 }
 
-func (x dashboardDeletion) look(ctx context.Context, s *superset.Session) (doomed, error) {
+func (x *dashboardDeletion) look(ctx context.Context, s *superset.Session) (doomed, error) {
 	var v doomed
 	var err error
 	if v.d, err = s.Dashboard(ctx, x.ref); err != nil {
@@ -106,26 +108,23 @@ func backup(ctx context.Context, s *superset.Session, v doomed) (*bundle, string
 	if err == nil {
 		b, err = readBundle(r)
 	}
-	switch fault.KindOf(err) {
-	case "":
+	if err == nil {
 		if n, err := b.entries("dashboards/"); err != nil || n != 1 {
 			return nil, "the export does not hold the dashboard", nil
 		}
 		return b, "", nil
-	case fault.Denied:
-		return nil, "the user may not export it", nil
-	case fault.Internal, fault.Missing, fault.TooLarge:
-		return nil, "Superset cannot export it", nil
 	}
-	return nil, "", err
+	why, err := unusable(err)
+	return nil, why, err
 }
 
-func (x dashboardDeletion) preview(ctx context.Context, s *superset.Session) (tool.Preview, error) {
+func (x *dashboardDeletion) preview(ctx context.Context, s *superset.Session) (tool.Preview, error) {
 	v, err := x.look(ctx, s)
 	if err != nil {
 		return tool.Preview{}, err
 	}
 	name := title(v.d.Title, dashboardKind, strconv.Itoa(v.d.ID))
+	x.told.Store(&v.without)
 	p := tool.Preview{ConfirmPreview: chat.ConfirmPreview{
 		Object: name, URL: s.PublicURL(superset.DashboardPath(v.d.ID, v.d.Slug)), ChangedOn: v.d.ChangedOn.String(), Owners: peopleNames(v.d.Owners),
 		Diff:        []chat.Change{{Field: "dashboard", Before: object(name)}},
@@ -190,15 +189,18 @@ type deletionView struct {
 	Note   string `json:"note"`
 }
 
-func (x dashboardDeletion) run(ctx context.Context, s *superset.Session) (tool.Result, error) {
+func (x *dashboardDeletion) run(ctx context.Context, s *superset.Session) (tool.Result, error) {
 	v, err := x.look(ctx, s)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	name := title(v.d.Title, dashboardKind, strconv.Itoa(v.d.ID))
+	if err := promised(x.told.Load(), v.without); err != nil {
+		return tool.Result{}, err
+	}
 	var r tool.Result
 	if v.backup != nil {
-		if r.Artifact, err = x.store(ctx, name, v.backup); err != nil {
+		if r.Artifact, err = x.o.keep(ctx, x.backups, name, v.backup); err != nil {
 			return tool.Result{}, err
 		}
 	} else {
@@ -241,20 +243,7 @@ func (x dashboardDeletion) run(ctx context.Context, s *superset.Session) (tool.R
 	return r, nil
 }
 
-// store keeps the backup. Without it nothing is deleted.
-func (x dashboardDeletion) store(ctx context.Context, name string, b *bundle) (*chat.Artifact, error) {
-	if x.backups == nil {
-		return nil, fault.New(fault.Internal, "no store of backups is wired")
-	}
-	a, err := x.backups.Store(ctx, x.o.call.Who, x.o.call.Conversation, "Backup of “"+name+"” from "+x.o.env.ID, b.reader())
-	if err != nil {
-		return nil, &fault.Error{Kind: fault.KindOf(err), Code: "no_backup", Err: err,
-			Msg: "The backup could not be kept, so nothing was deleted. " + fault.Message(err)}
-	}
-	return a, nil
-}
-
-func (x dashboardDeletion) readBack(ctx context.Context, s *superset.Session, _ tool.Preview) (tool.Outcome, error) {
+func (x *dashboardDeletion) readBack(ctx context.Context, s *superset.Session, _ tool.Preview) (tool.Outcome, error) {
 	_, err := s.Dashboard(ctx, x.ref)
 	switch {
 	case err == nil:

@@ -14,6 +14,8 @@ type drift struct {
 	Added   []string     `json:"added"`
 	Removed []string     `json:"removed"`
 	Types   []typeChange `json:"type_changed"`
+	// NewUnknown says that columns may have come that nobody can name before a refresh.
+	NewUnknown bool `json:"added_unknown,omitempty"`
 	// Unknown says why the database could not be compared; then the lists are empty and mean nothing.
 	Unknown string `json:"unknown,omitempty"`
 }
@@ -40,6 +42,9 @@ func driftOf(ctx context.Context, s *superset.Session, d superset.Dataset) (drif
 	} else {
 		// The columns of its SQL come with a sample; it asks for all of them, calculated ones too.
 		sample, err := s.Samples(ctx, d.ID, 1)
+		if fault.KindOf(err) == fault.Invalid {
+			return out.oneByOne(ctx, s, d, err)
+		}
 		if err != nil {
 			return out.because(err, "")
 		}
@@ -63,6 +68,42 @@ func driftOf(ctx context.Context, s *superset.Session, d superset.Dataset) (drif
 		}
 	}
 	return out, nil
+}
+
+// oneByOne finds the columns that the SQL of a virtual dataset no longer gives, when asking for all of them failed.
+func (d drift) oneByOne(ctx context.Context, s *superset.Session, set superset.Dataset, all error) (drift, error) {
+	var names []string
+	for _, c := range set.Columns {
+		if c.Expression == "" {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) > superset.PageCap {
+		return d.because(all, "")
+	}
+	gone := make([]bool, len(names))
+	err := each(ctx, 3, names, func(ctx context.Context, i int, name string) error {
+		_, err := s.Try(ctx, set.ID, []string{name}, nil)
+		gone[i] = fault.KindOf(err) == fault.Invalid
+		if gone[i] {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return d.because(err, "")
+	}
+	for i, name := range names {
+		if gone[i] {
+			d.Removed = append(d.Removed, name)
+		}
+	}
+	if len(d.Removed) == len(names) {
+		d.Removed = []string{} // it is the SQL that fails
+		return d.because(all, "")
+	}
+	d.NewUnknown = true
+	return d, nil
 }
 
 // because keeps a reason why there is nothing to compare; only what is no answer at all stays an error.

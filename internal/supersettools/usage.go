@@ -60,5 +60,50 @@ func usage(ctx context.Context, s *superset.Session, dataset int) (usageView, []
 			u.Dashboards = append(u.Dashboards, useView{d.ID, title(d.Title, dashboardKind, superset.Ref{ID: d.ID}.String()), "chart"})
 		}
 	}
+	filters, more, err := filterUses(ctx, s, dataset)
+	if err != nil {
+		return u, nil, err
+	}
+	u.Dashboards = append(u.Dashboards, filters...)
+	if more > 0 {
+		warnings = append(warnings, fmt.Sprintf("Native filters of %d dashboards were not looked at.", more))
+	}
 	return u, warnings, nil
+}
+
+// filterScan bounds the dashboards whose filters are looked at one by one.
+const filterScan = 3 * superset.PageCap
+
+// filterUses finds the dashboards that have a native filter on a dataset, which Superset itself does not count as use.
+// more is how many were not looked at.
+func filterUses(ctx context.Context, s *superset.Session, dataset int) (uses []useView, more int, err error) {
+	page, err := s.DashboardsUpTo(ctx, superset.DashboardFilter{}, superset.Paging{By: "changed_on", Desc: true}, filterScan)
+	if err != nil {
+		return nil, 0, err
+	}
+	rows := page.Rows[:min(len(page.Rows), filterScan)]
+	found := make([]string, len(rows))
+	err = each(ctx, 4, rows, func(ctx context.Context, i int, d superset.DashboardRow) error {
+		text, err := s.DashboardMetadata(ctx, d.ID)
+		if isMissing(err) {
+			return nil // it went meanwhile
+		} else if err != nil {
+			return err
+		}
+		m, _ := parseMetadata(text) // a damaged one has no filters
+		for _, f := range m.filters() {
+			for _, t := range f.Targets {
+				if t.DatasetID == dataset {
+					found[i] = f.Name
+				}
+			}
+		}
+		return nil
+	})
+	for i, name := range found {
+		if name != "" {
+			uses = append(uses, useView{rows[i].ID, title(rows[i].Title, dashboardKind, superset.Ref{ID: rows[i].ID}.String()), "filter " + name})
+		}
+	}
+	return uses, page.Total - len(rows), err
 }

@@ -66,8 +66,7 @@ func outcome(what string, left []string, shown []chat.Change, r *tool.Result) to
 		return tool.Outcome{Outcome: chat.OutcomeApplied, Evidence: "The " + what + " was read and has all the new values.", Result: r}
 	}
 	there := slices.ContainsFunc(shown, func(c chat.Change) bool {
-		part, _, _ := strings.Cut(c.Field, "/")
-		return !slices.Contains(left, c.Field) && !slices.Contains(left, part)
+		return !slices.ContainsFunc(left, func(l string) bool { return c.Field == l || strings.HasPrefix(c.Field, l+"/") })
 	})
 	if !there {
 		return tool.Outcome{Outcome: chat.OutcomeNotApplied, Evidence: "The " + what + " was read and has none of the new values."}

@@ -1,0 +1,164 @@
+package supersettools
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"agentd/internal/chat"
+	"agentd/internal/fault"
+	"agentd/internal/superset"
+	"agentd/internal/tool"
+)
+
+type deleteDatasetArgs struct {
+	EnvID   string `json:"env_id,omitempty" jsonschema:"description=Environment; default: the current one"`
+	Dataset string `json:"dataset" jsonschema:"minLength=1,maxLength=2000,description=Id\\, uuid or address"`
+}
+
+func deleteDataset(d Deps) tool.Tool {
+	t := define(d, "delete_dataset", tool.Dangerous, []string{"can_read on Dataset", "can_write on Dataset"}, []string{"dataset"},
+		func(o op, in deleteDatasetArgs) (tool.Bound, error) {
+			ref, err := o.ref("/dataset", datasetKind, in.Dataset)
+			if err != nil {
+				return tool.Bound{}, err
+			}
+			return o.writing(&datasetDeletion{o: o, ref: ref, backups: d.Backups}, "Open the list of datasets in Superset and look whether the dataset is still there."), nil
+		})
+	t.Timeout = 2 * time.Minute
+	return t
+}
+
+// A datasetDeletion is one call of delete_dataset.
+type datasetDeletion struct {
+	o       op
+	ref     superset.Ref
+	backups Backups
+	told    atomic.Pointer[string] // why there is no backup, as the last preview said it
+}
+
+// A doomedDataset is a dataset with all that breaks without it.
+type doomedDataset struct {
+	d        superset.Dataset
+	use      usageView
+	warnings []string
+	backup   *bundle
+	without  string
+}
+
+func (x *datasetDeletion) look(ctx context.Context, s *superset.Session) (doomedDataset, error) {
+	var v doomedDataset
+	var err error
+	if v.d, err = s.Dataset(ctx, x.ref); err != nil {
+		return v, err
+	}
+	me, err := s.Me(ctx)
+	if err != nil {
+		return v, err
+	}
+	if err := mustOwn(me, "dataset", v.d.Name, v.d.Owners); err != nil {
+		return v, err
+	}
+	if v.use, v.warnings, err = usage(ctx, s, v.d.ID); err != nil {
+		return v, err
+	}
+	if n := len(v.use.Charts) + len(v.use.Dashboards); n > 0 && x.o.env.Class != "dev" && x.o.env.Class != "staging" {
+		return v, &fault.Error{Kind: fault.Conflict, Code: "in_use",
+			Msg: fmt.Sprintf("The dataset “%s” is used by %s and %s. In production a dataset that is used is not deleted; move or delete its charts first.",
+				v.d.Name, count(len(v.use.Charts), "chart"), count(len(v.use.Dashboards), "dashboard"))}
+	}
+	r, err := s.ExportDatasets(ctx, v.d.ID)
+	if err == nil {
+		v.backup, err = readBundle(r)
+	}
+	if err == nil {
+		if n, zipErr := v.backup.entries("datasets/"); zipErr != nil || n != 1 {
+			v.backup, v.without = nil, "the export does not hold the dataset"
+		}
+	}
+	if v.without == "" {
+		v.without, err = unusable(err)
+	}
+	return v, err
+}
+
+func (x *datasetDeletion) preview(ctx context.Context, s *superset.Session) (tool.Preview, error) {
+	v, err := x.look(ctx, s)
+	if err != nil {
+		return tool.Preview{}, err
+	}
+	x.told.Store(&v.without)
+	p := tool.Preview{ConfirmPreview: chat.ConfirmPreview{
+		Object: v.d.Name, URL: s.PublicURL(superset.DatasetPath(v.d.ID)), ChangedOn: v.d.ChangedOn.String(), Owners: peopleNames(v.d.Owners),
+		Diff: []chat.Change{{Field: "dataset", Before: object(v.d.Name)}}, BlastRadius: []chat.Dependent{},
+		Notes: append([]string{"This is permanent: Superset has no bin, and it does not ask what uses the dataset."}, v.warnings...),
+	}}
+	for _, c := range v.use.Charts {
+		p.BlastRadius = append(p.BlastRadius, chat.Dependent{Kind: "chart", ID: strconv.Itoa(c.ID), Title: c.Title, URL: s.PublicURL(superset.ChartPath(c.ID)), Note: "breaks"})
+	}
+	for _, d := range v.use.Dashboards {
+		note := "shows charts that break"
+		if d.Via != "chart" {
+			note = "its " + d.Via + " breaks"
+		}
+		p.BlastRadius = append(p.BlastRadius, chat.Dependent{Kind: "dashboard", ID: strconv.Itoa(d.ID), Title: d.Title, URL: s.PublicURL(superset.DashboardPath(d.ID, "")), Note: note})
+	}
+	if v.without != "" {
+		p.Notes = append(p.Notes, "There is no backup: "+v.without+".")
+	} else {
+		p.Notes = append(p.Notes, "An export is kept as a backup before the deletion. Row-level rules and owners are not in it.")
+	}
+	p.Fingerprint = fingerprint([]any{v.d, v.use, v.without})
+	return p, nil
+}
+
+func (x *datasetDeletion) run(ctx context.Context, s *superset.Session) (tool.Result, error) {
+	v, err := x.look(ctx, s)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if err := promised(x.told.Load(), v.without); err != nil {
+		return tool.Result{}, err
+	}
+	var r tool.Result
+	if v.backup != nil {
+		if r.Artifact, err = x.o.keep(ctx, x.backups, v.d.Name, v.backup); err != nil {
+			return tool.Result{}, err
+		}
+	} else {
+		r.Warnings = append(r.Warnings, "There is no backup: "+v.without+".")
+	}
+	if err := s.DeleteDataset(ctx, v.d.ID); err != nil {
+		return tool.Result{}, err
+	}
+	if _, err := s.Dataset(ctx, superset.Ref{ID: v.d.ID}); err == nil {
+		return tool.Result{}, notTaken([]string{"dataset"})
+	} else if !isMissing(err) {
+		return tool.Result{}, afterWrite(err)
+	}
+	out := struct {
+		Deleted int       `json:"deleted_dataset"`
+		Broken  usageView `json:"broken"`
+		Backup  string    `json:"backup_artifact,omitempty"`
+		Note    string    `json:"note"`
+	}{v.d.ID, v.use, "", "permanent: this Superset has no bin"}
+	if r.Artifact != nil {
+		out.Backup = r.Artifact.ID
+	}
+	r.Data = object(out)
+	r.Summary = fmt.Sprintf("Deleted the dataset “%s”; %s break.", v.d.Name, count(len(v.use.Charts), "chart"))
+	return r, nil
+}
+
+func (x *datasetDeletion) readBack(ctx context.Context, s *superset.Session, _ tool.Preview) (tool.Outcome, error) {
+	_, err := s.Dataset(ctx, x.ref)
+	switch {
+	case err == nil:
+		return tool.Outcome{Outcome: chat.OutcomeNotApplied, Evidence: "The dataset is still there."}, nil
+	case !isMissing(err):
+		return tool.Outcome{}, err
+	}
+	return tool.Outcome{Outcome: chat.OutcomeApplied, Evidence: "The dataset is gone."}, nil
+}
