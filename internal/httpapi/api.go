@@ -117,7 +117,8 @@ type API struct {
 	health  health
 	routes  []route
 	openapi []byte
-	envs    map[string]bool
+	envs    map[string]bool // configured ids
+	paths   map[string]bool // of the framework's routes
 }
 
 // New makes an API. Its error names an option that is missing or cannot be used. Nothing is started.
@@ -125,7 +126,7 @@ func New(o Options) (*API, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	a := &API{o: o, echo: echo.New(), guard: http.NewCrossOriginProtection(), envs: map[string]bool{}}
+	a := &API{o: o, echo: echo.New(), guard: http.NewCrossOriginProtection(), envs: map[string]bool{}, paths: map[string]bool{}}
 	for _, e := range o.Environments {
 		a.envs[e.ID] = true
 	}
@@ -136,13 +137,16 @@ func New(o Options) (*API, error) {
 		return nil, err
 	}
 	a.echo.HideBanner, a.echo.HidePort = true, true
-	a.echo.HTTPErrorHandler = func(err error, c echo.Context) { a.fail(c, err) }
+	a.echo.HTTPErrorHandler = func(err error, c echo.Context) { a.fail(c, ours(err)) }
 	a.echo.Use(a.edge, a.sameOrigin)
 	for _, r := range a.routes {
 		a.echo.Add(r.method, r.echoPath(), a.serve(r))
 	}
 	if err := a.pages(); err != nil {
 		return nil, err
+	}
+	for _, r := range a.echo.Routes() {
+		a.paths[r.Path] = true
 	}
 	return a, nil
 }

@@ -46,13 +46,13 @@ func (a *API) edge(next echo.HandlerFunc) echo.HandlerFunc {
 		secure(c.Response().Header())
 		c.Response().Header().Set("X-Request-ID", t.id)
 		done := a.metrics.began()
-		err := guarded(next, c)
+		err := ours(guarded(next, c))
 		begun := c.Response().Committed
 		if err != nil {
 			a.fail(c, err)
 		}
 		took := a.o.Now().Sub(start)
-		done(c.Request().Method, pattern(c), c.Response().Status, took)
+		done(c.Request().Method, a.pattern(c), c.Response().Status, took)
 		attrs := []slog.Attr{
 			slog.String("request_id", t.id), slog.String("method", c.Request().Method), slog.String("path", c.Request().URL.Path),
 			slog.Int("status", c.Response().Status), slog.Duration("took", took),
@@ -116,7 +116,6 @@ func (a *API) fail(c echo.Context, err error) {
 	if c.Response().Committed {
 		return
 	}
-	err = ours(err)
 	if werr := writeProblem(c.Response(), problemOf(err, traceOf(c).id), err); werr != nil {
 		a.o.Logger.LogAttrs(c.Request().Context(), slog.LevelDebug, "answer was not sent", slog.String("cause", werr.Error()))
 	}
@@ -137,10 +136,11 @@ func ours(err error) error {
 	return fault.Wrap(fault.Internal, "", err)
 }
 
-// pattern is the route as it is written in the table, so that metrics do not grow with ids.
-func pattern(c echo.Context) string {
-	if p := c.Path(); p != "" && c.Response().Status != http.StatusMethodNotAllowed {
-		return p
+// pattern is the route as it is written in the table, so that metrics do not grow with what is asked for: of an
+// address that is not there the framework gives the address itself.
+func (a *API) pattern(c echo.Context) string {
+	if a.paths[c.Path()] && c.Response().Status != http.StatusMethodNotAllowed {
+		return c.Path()
 	}
 	return "none"
 }

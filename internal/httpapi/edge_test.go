@@ -203,6 +203,9 @@ func TestMetrics(t *testing.T) {
 	st := s.open("anna", id, "")
 	st.take(1)
 	s.do("anna", "GET", "/api/v1/conversations/conv_secret", "")
+	s.do("anna", "GET", "/wp-admin/secret-1", "")
+	s.do("anna", "GET", "/api/v1/conversations/x/secret-2", "")
+	s.do("anna", "PUT", "/api/v1/conversations/secret-3", "")
 	got := string(s.do("", "GET", "/metrics", "").body)
 	for _, want := range []string{
 		`agentd_http_requests_total{method="GET",route="/api/v1/conversations/:id",status="404"} 1`,
@@ -213,8 +216,11 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "conv_secret") {
-		t.Error("an id became a label")
+	if strings.Contains(got, "secret") {
+		t.Errorf("what was asked for became a label:\n%s", got)
+	}
+	if strings.Contains(s.said.String(), `"level":"ERROR"`) {
+		t.Errorf("an address that is not there was logged as our error:\n%s", s.said)
 	}
 }
 
