@@ -36,6 +36,7 @@ var layers = map[string]int{
 	"internal/superset":     1,
 	"internal/mocksuperset": 1,
 	"internal/sqlguard":     1,
+	"internal/bundle":       1,
 	"internal/mcpclient":    1,
 
 	"internal/fault":   0,

@@ -5,7 +5,6 @@ import "context"
 // uuidsAtOnce keeps a list's address below what servers take.
 const uuidsAtOnce = 40
 
-
 // DashboardsByUUID lists those of the dashboards that the user sees.
 func (s *Session) DashboardsByUUID(ctx context.Context, uuids []string) ([]DashboardRow, error) {
 	return byUUID(ctx, uuids, func(part []string) ([]DashboardRow, error) {

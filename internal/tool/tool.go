@@ -65,6 +65,10 @@ type Tool struct {
 	// between them. Their schema is an array or an object.
 	References []string
 
+	// Envs reads the environments out of the arguments of a tool that names them in its own way; the first is the
+	// call's own, and the tool must be allowed in all of them. nil, and no answer, leave it to env_id. It does no I/O.
+	Envs func(c Call) []string
+
 	// Bind checks the arguments of c and returns the call ready to run. It does no I/O, so that a call can be
 	// refused before anyone is asked. Its error is Invalid and names the arguments.
 	Bind func(c Call) (Bound, error)
