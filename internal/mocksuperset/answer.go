@@ -171,7 +171,7 @@ func notFoundPage(*http.Request) answer {
 }
 
 func errorPage() answer {
-	return htmlAnswer(500, page("500: Internal server error", "<h1>Internal server error</h1><p>Sorry, something went wrong. Try again later.</p>"))
+	return htmlAnswer(500, page("500: Internal server error", "<h1>Internal server error</h1><p>Sorry, something went wrong. Try again later.</p>")).with("Content-Disposition", "inline; filename=500.html")
 }
 
 func page(title, body string) string {

@@ -143,7 +143,7 @@ func (c *call) dashboardBody(d row) obj {
 	}
 	out := d.pick("id", "slug", "dashboard_title", "css", "json_metadata", "position_json", "certified_by", "certification_details", "uuid")
 	out["url"], out["thumbnail_url"] = dashboardURL(d), thumbnail("dashboard", d)
-	out["published"], out["is_managed_externally"] = d.bool("published"), d.bool("is_managed_externally")
+	out["published"], out["is_managed_externally"] = flag(d, "published"), d.bool("is_managed_externally")
 	out["changed_on"], out["charts"] = isoDate(d.str("changed_on")), names
 	out["owners"] = c.owners("dashboard_user", "dashboard_id", d.id(), "first_name", "id", "last_name")
 	out["roles"], out["tags"] = c.roleRefs(d.id()), c.tagsOf("dashboard", d.id(), true)

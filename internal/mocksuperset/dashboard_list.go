@@ -36,7 +36,7 @@ var dashboardListing = &listing{
 	sees: (*call).seesDashboard,
 	row: func(c *call, d row) obj {
 		out := d.pick("id", "uuid", "slug", "certified_by", "certification_details", "dashboard_title")
-		out["published"], out["is_managed_externally"] = d.bool("published"), d.bool("is_managed_externally")
+		out["published"], out["is_managed_externally"] = flag(d, "published"), d.bool("is_managed_externally")
 		out["status"] = "draft"
 		if d.bool("published") {
 			out["status"] = "published"

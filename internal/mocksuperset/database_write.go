@@ -72,6 +72,7 @@ func (c *call) insertDatabase(fields row) row {
 		"expose_in_sqllab": true, "allow_run_async": false, "allow_file_upload": false, "allow_ctas": false, "allow_cvas": false, "allow_dml": false,
 		"impersonate_user": false, "configuration_method": "sqlalchemy_form", "is_managed_externally": false,
 		"extra": "{\"allows_virtual_table_explore\": true}"}.with(fields))
+	c.grantable("database_access", databasePerm(db))
 	return db
 }
 

@@ -180,6 +180,7 @@ func (c *call) insertDataset(db, fields row, owners []int) row {
 		"changed_by_fk": c.userID(), "database_id": db.id(), "filter_select_enabled": true, "offset": 0, "is_sqllab_view": false,
 		"is_managed_externally": false, "normalize_columns": false, "always_filter_main_dttm": false}.with(fields))
 	ds = st.update("tables", ds.id(), c.datasetPerms(db, ds))
+	c.grantable("datasource_access", ds.str("perm"))
 	st.relink("sqlatable_user", "table_id", ds.id(), "user_id", owners)
 	c.tagSystem("dataset", ds.id(), owners)
 	return ds

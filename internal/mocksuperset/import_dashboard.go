@@ -139,6 +139,7 @@ func (m *importer) oneDashboard(f *bundleFile, charts map[string]int, datasets m
 	}
 	m.c.write().relink("dashboard_slices", "dashboard_id", d.id(), "slice_id", have)
 	m.tags(f, "dashboard", d.id())
+	m.modernise(d.id())
 	return nil
 }
 
@@ -370,8 +371,20 @@ func (m *importer) assets() error {
 			on = append(on, id)
 		}
 		m.c.write().relink("dashboard_slices", "dashboard_id", d.id(), "slice_id", on)
+		m.modernise(d.id())
 	}
 	return nil
+}
+
+// modernise takes filters of the old kind out of the metadata, as every import does.
+func (m *importer) modernise(dashboard int) {
+	md := object(m.c.st.get("dashboards", dashboard).str("json_metadata"))
+	if _, there := md["native_filter_configuration"]; !there {
+		md["native_filter_configuration"] = []any{}
+	}
+	delete(md, "default_filters")
+	delete(md, "filter_scopes")
+	m.c.write().update("dashboards", dashboard, row{"json_metadata": dumps(md)})
 }
 
 func importRoutes() []route {

@@ -36,6 +36,7 @@ type pattern struct {
 var patterns = collect(
 	systemRoutes(), securityRoutes(), dashboardRoutes(), chartRoutes(), datasetRoutes(), databaseRoutes(),
 	reportRoutes(), tagRoutes(), sqlLabRoutes(), exportRoutes(), importRoutes(),
+	themeRoutes(), peopleRoutes(), embeddedRoutes(), linkRoutes(),
 )
 
 func collect(groups ...[]route) []*pattern {

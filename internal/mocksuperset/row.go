@@ -33,6 +33,14 @@ func (r row) bool(name string) bool {
 	return false
 }
 
+// flag is a boolean that an import may have set to null.
+func flag(r row, name string) any {
+	if v, there := r[name]; there && v == nil {
+		return nil
+	}
+	return r.bool(name)
+}
+
 // with gives a copy of r that has the changes.
 func (r row) with(changes row) row {
 	out := make(row, len(r)+len(changes))

@@ -97,7 +97,7 @@ func (c *call) putMe() answer {
 		return message(400, bad)
 	}
 	if len(changes) == 0 {
-		return message(400, "At least one of first_name, last_name or password must be provided.")
+		return message(400, "At least one field must be provided.")
 	}
 	c.user = c.write().update("ab_user", c.user.id(), changes)
 	return c.me()
