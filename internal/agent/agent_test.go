@@ -28,12 +28,12 @@ type world struct {
 	who  chat.Identity
 }
 
-type policy struct{ denied map[string]bool }
+type rules struct{ denied map[string]bool }
 
-func (p *policy) Allows(_ []string, class, name string) bool {
+func (p *rules) Allows(_ []string, class, name string) bool {
 	return !p.denied[name] && !p.denied[class+"/"+name]
 }
-func (p *policy) Version() string { return "v1" }
+func (p *rules) Version() string { return "v1" }
 
 type gate struct{}
 

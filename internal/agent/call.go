@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"agentd/internal/chat"
@@ -270,10 +271,7 @@ func (f *flight) required(reason string) string {
 	if reason == codeOwnership {
 		return "owner of the object"
 	}
-	if len(f.tool.Perms) > 0 {
-		return f.tool.Perms[0]
-	}
-	return ""
+	return strings.Join(f.tool.Perms, ", ")
 }
 
 func notJSON(args json.RawMessage) bool {

@@ -128,7 +128,7 @@ func TestCallExits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &shelf{ran: map[string]int{}, run: tt.run, readBack: tt.back, preview: tt.preview}
 			m := rounds(t, calls(tt.call, tt.args), text("Done."))
-			w := newWorld(t, m, &policy{map[string]bool{tt.denied: true}}, agent.Limits{ReadTimeout: 50 * time.Millisecond},
+			w := newWorld(t, m, &rules{map[string]bool{tt.denied: true}}, agent.Limits{ReadTimeout: 50 * time.Millisecond},
 				s.tool("get_dashboard", tool.Read), s.tool("update_dashboard", tool.Write), s.tool("delete_dashboard", tool.Dangerous),
 				s.tool("search_datasets", tool.Read), s.tool("run_sql", tool.Query), tool.Tool{Name: "check_dashboard", Risk: tool.Read, Unbuilt: true})
 			in := agent.MessageInput{Text: "Do it", Env: "ss-dev"}
@@ -179,7 +179,7 @@ func TestUnknownWrite(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &shelf{ran: map[string]int{}, run: tt.run, readBack: tt.back}
-			w := newWorld(t, rounds(t, calls("update_dashboard", `{"dashboard":"1"}`), text("Done.")), &policy{}, agent.Limits{WriteTimeout: 50 * time.Millisecond}, s.tool("update_dashboard", tool.Write))
+			w := newWorld(t, rounds(t, calls("update_dashboard", `{"dashboard":"1"}`), text("Done.")), &rules{}, agent.Limits{WriteTimeout: 50 * time.Millisecond}, s.tool("update_dashboard", tool.Write))
 			w.say("Rename it")
 			got := types(w.wait(w.approve(0)))
 			if want := "tool_start " + tt.want + " finished:answered"; got != want {

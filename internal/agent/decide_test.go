@@ -26,7 +26,7 @@ func one(t *testing.T, p agent.Policy, s *shelf, more ...chat.Completion) (*worl
 func TestReject(t *testing.T) {
 	for _, reason := range []string{"", "wrong title"} {
 		s := &shelf{ran: map[string]int{}}
-		w, m := one(t, &policy{}, s, text("As you wish."))
+		w, m := one(t, &rules{}, s, text("As you wish."))
 		got := types(w.wait(w.decide(w.card(0), agent.DecisionInput{Decision: "reject", Reason: reason})))
 		if got != "finished:answered" || s.ran["update_dashboard"] != 0 {
 			t.Errorf("events %s, executed %d times", got, s.ran["update_dashboard"])
@@ -43,7 +43,7 @@ func TestReject(t *testing.T) {
 // TestRejectedCallIsNotAskedAgain: a model that repeats what a person rejected is refused without a card.
 func TestRejectedCallIsNotAskedAgain(t *testing.T) {
 	s := &shelf{ran: map[string]int{}}
-	w, _ := one(t, &policy{}, s, calls("update_dashboard", `{ "dashboard":"1" }`), text("All right."))
+	w, _ := one(t, &rules{}, s, calls("update_dashboard", `{ "dashboard":"1" }`), text("All right."))
 	got := types(w.wait(w.decide(w.card(0), agent.DecisionInput{Decision: "reject"})))
 	if got != "tool_error:conflict finished:answered" {
 		t.Errorf("events %s", got)
@@ -53,7 +53,7 @@ func TestRejectedCallIsNotAskedAgain(t *testing.T) {
 // TestOneOfManyAnswersWins: a double click, a client's retry and two tabs.
 func TestOneOfManyAnswersWins(t *testing.T) {
 	s := &shelf{ran: map[string]int{}}
-	w, _ := one(t, &policy{}, s, text("Done."))
+	w, _ := one(t, &rules{}, s, text("Done."))
 	c := w.card(0)
 	var wg sync.WaitGroup
 	out := make([]agent.Decided, 8)
@@ -88,7 +88,7 @@ func TestOneOfManyAnswersWins(t *testing.T) {
 
 func TestDecideRefuses(t *testing.T) {
 	s := &shelf{ran: map[string]int{}}
-	w, _ := one(t, &policy{}, s)
+	w, _ := one(t, &rules{}, s)
 	c := w.card(0)
 	bob := chat.Identity{User: "bob", Roles: []string{"Admin"}}
 	for _, tt := range []struct {
@@ -132,7 +132,7 @@ func fields(err error) string {
 
 func TestEditExecutesTheEdit(t *testing.T) {
 	s := &shelf{ran: map[string]int{}}
-	w, _ := one(t, &policy{}, s, text("Done."))
+	w, _ := one(t, &rules{}, s, text("Done."))
 	recs := w.wait(w.decide(w.card(0), agent.DecisionInput{Decision: "edit", EditedArgs: json.RawMessage(`{"dashboard":"2"}`)}))
 	for _, r := range recs {
 		if st, ok := r.Event.(*chat.ToolStart); ok && string(st.Args) == `{"dashboard":"2"}` {
@@ -145,7 +145,7 @@ func TestEditExecutesTheEdit(t *testing.T) {
 // TestPolicyIsAskedAgain: an approval does not outlive the permission that it was given under.
 func TestPolicyIsAskedAgain(t *testing.T) {
 	s := &shelf{ran: map[string]int{}}
-	p := &policy{denied: map[string]bool{}}
+	p := &rules{denied: map[string]bool{}}
 	w, _ := one(t, p, s, text("Not allowed."))
 	p.denied["update_dashboard"] = true
 	if got := types(w.wait(w.approve(0))); got != "denied:role finished:answered" || s.ran["update_dashboard"] != 0 {
@@ -157,7 +157,7 @@ func TestPolicyIsAskedAgain(t *testing.T) {
 func TestChangedMeanwhile(t *testing.T) {
 	state := "a"
 	s := &shelf{ran: map[string]int{}, print: func() string { return state }}
-	w, _ := one(t, &policy{}, s, text("Done."))
+	w, _ := one(t, &rules{}, s, text("Done."))
 	old := w.card(0)
 	state = "b"
 	if got := types(w.wait(w.approve(0))); got != "confirm_required finished:awaiting_confirmation" {
@@ -177,7 +177,7 @@ func TestChangedMeanwhile(t *testing.T) {
 func TestBatch(t *testing.T) {
 	s := &shelf{ran: map[string]int{}}
 	m := rounds(t, calls("update_dashboard", `{"dashboard":"1"}`, "get_dashboard", `{"dashboard":"1"}`, "delete_dashboard", `{"dashboard":"2"}`), text("Done."))
-	w := newWorld(t, m, &policy{}, agent.Limits{}, s.tool("update_dashboard", tool.Write), s.tool("get_dashboard", tool.Read), s.tool("delete_dashboard", tool.Dangerous))
+	w := newWorld(t, m, &rules{}, agent.Limits{}, s.tool("update_dashboard", tool.Write), s.tool("get_dashboard", tool.Read), s.tool("delete_dashboard", tool.Dangerous))
 	if got := types(w.say("Both")); got != "tool_start tool_result confirm_required confirm_required finished:awaiting_confirmation" {
 		t.Fatalf("events %s", got)
 	}
@@ -199,7 +199,7 @@ func TestBatch(t *testing.T) {
 // TestMessageWhileACardIsOpen: free text never approves.
 func TestMessageWhileACardIsOpen(t *testing.T) {
 	s := &shelf{ran: map[string]int{}}
-	w, m := one(t, &policy{}, s, text("Hello."))
+	w, m := one(t, &rules{}, s, text("Hello."))
 	_, err := w.svc.Message(t.Context(), w.who, w.conv, agent.MessageInput{Text: "yes", Env: "ss-dev"})
 	if fault.CodeOf(err) != "confirmation_open" {
 		t.Fatalf("got %v, want confirmation_open", err)
@@ -221,7 +221,7 @@ func TestMessageWhileACardIsOpen(t *testing.T) {
 
 func TestCancelWhileACardIsOpen(t *testing.T) {
 	s := &shelf{ran: map[string]int{}}
-	w, m := one(t, &policy{}, s)
+	w, m := one(t, &rules{}, s)
 	for range 2 {
 		if err := w.svc.Cancel(t.Context(), w.who, w.conv); err != nil {
 			t.Fatal(err)
@@ -237,7 +237,7 @@ func TestCancelWhileACardIsOpen(t *testing.T) {
 func TestExpired(t *testing.T) {
 	s := &shelf{ran: map[string]int{}}
 	m := rounds(t, calls("update_dashboard", `{"dashboard":"1"}`), text("Hello."))
-	w := newWorld(t, m, &policy{}, agent.Limits{ConfirmationTTL: time.Nanosecond}, s.tool("update_dashboard", tool.Write))
+	w := newWorld(t, m, &rules{}, agent.Limits{ConfirmationTTL: time.Nanosecond}, s.tool("update_dashboard", tool.Write))
 	w.say("Rename it")
 	c := w.card(0)
 	_, err := w.svc.Decide(t.Context(), w.who, w.conv, c.ID, agent.DecisionInput{Decision: "approve", ArgsDigest: c.ArgsDigest})

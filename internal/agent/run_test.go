@@ -61,7 +61,7 @@ func TestRunEnds(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &shelf{ran: map[string]int{}}
 			m := &model{script: tt.script}
-			w := newWorld(t, m, &policy{map[string]bool{tt.deny: true}}, tt.limits, s.tool("get_dashboard", tool.Read), s.tool("delete_dashboard", tool.Dangerous))
+			w := newWorld(t, m, &rules{map[string]bool{tt.deny: true}}, tt.limits, s.tool("get_dashboard", tool.Read), s.tool("delete_dashboard", tool.Dangerous))
 			recs := w.say("Go")
 			got := types(recs)
 			if got = got[strings.LastIndex(got, " ")+1:]; got != tt.want {
@@ -105,7 +105,7 @@ func TestCancel(t *testing.T) {
 		<-ctx.Done()
 		return chat.Completion{}, ctx.Err()
 	}}
-	w := newWorld(t, m, &policy{}, agent.Limits{})
+	w := newWorld(t, m, &rules{}, agent.Limits{})
 	a, err := w.svc.Message(t.Context(), w.who, w.conv, agent.MessageInput{Text: "Go", Env: "ss-dev"})
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestCancelDuringTools(t *testing.T) {
 		return ctx.Err()
 	}}
 	m := rounds(t, calls("get_dashboard", `{"dashboard":"1"}`, "get_dashboard", `{"dashboard":"2"}`), text("Back."))
-	w := newWorld(t, m, &policy{}, agent.Limits{}, s.tool("get_dashboard", tool.Read))
+	w := newWorld(t, m, &rules{}, agent.Limits{}, s.tool("get_dashboard", tool.Read))
 	a, err := w.svc.Message(t.Context(), w.who, w.conv, agent.MessageInput{Text: "Go", Env: "ss-dev"})
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestInterrupt(t *testing.T) {
 		<-ctx.Done()
 		return chat.Completion{}, ctx.Err()
 	}}
-	w := newWorld(t, m, &policy{}, agent.Limits{})
+	w := newWorld(t, m, &rules{}, agent.Limits{})
 	first, err := w.svc.Message(t.Context(), w.who, w.conv, agent.MessageInput{Text: "First", Env: "ss-dev"})
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestRetryButton(t *testing.T) {
 		return nil
 	}}
 	m := rounds(t, calls("get_dashboard", `{"dashboard":"1"}`), text("It failed."), text("Now it is there."))
-	w := newWorld(t, m, &policy{}, agent.Limits{}, s.tool("get_dashboard", tool.Read))
+	w := newWorld(t, m, &rules{}, agent.Limits{}, s.tool("get_dashboard", tool.Read))
 	var failed string
 	for _, r := range w.say("Open 1") {
 		if ev, ok := r.Event.(*chat.ToolError); ok {
@@ -227,7 +227,7 @@ func TestRetryButton(t *testing.T) {
 
 func TestEditedMessageLeavesTheHistory(t *testing.T) {
 	m := rounds(t, text("One."), text("Two."), text("Three."))
-	w := newWorld(t, m, &policy{}, agent.Limits{})
+	w := newWorld(t, m, &rules{}, agent.Limits{})
 	w.say("first")
 	a, err := w.svc.Message(t.Context(), w.who, w.conv, agent.MessageInput{Text: "secnod", Env: "ss-dev"})
 	if err != nil {
@@ -248,7 +248,7 @@ func TestEditedMessageLeavesTheHistory(t *testing.T) {
 }
 
 func TestIdempotentMessage(t *testing.T) {
-	w := newWorld(t, rounds(t, text("Once.")), &policy{}, agent.Limits{})
+	w := newWorld(t, rounds(t, text("Once.")), &rules{}, agent.Limits{})
 	in := agent.MessageInput{Text: "Go", Env: "ss-dev", Key: "k1"}
 	a, err := w.svc.Message(t.Context(), w.who, w.conv, in)
 	if err != nil {
@@ -262,7 +262,7 @@ func TestIdempotentMessage(t *testing.T) {
 }
 
 func TestMessageRefuses(t *testing.T) {
-	w := newWorld(t, rounds(t), &policy{}, agent.Limits{MessageChars: 10})
+	w := newWorld(t, rounds(t), &rules{}, agent.Limits{MessageChars: 10})
 	for in, pointer := range map[*agent.MessageInput]string{
 		{Text: ""}:                               "/message",
 		{Text: " \n"}:                            "/message",
@@ -396,7 +396,7 @@ func (p *crashing) boot() {
 	p.who = chat.Identity{User: "ann", Roles: []string{"Admin"}}
 	p.died = make(chan error, 4)
 	p.svc = agent.New(agent.Options{
-		Store: p.store, Model: p.model, Policy: &policy{}, Gate: gate{}, Tools: set, Limits: agent.Limits{RetryDelay: time.Millisecond},
+		Store: p.store, Model: p.model, Policy: &rules{}, Gate: gate{}, Tools: set, Limits: agent.Limits{RetryDelay: time.Millisecond},
 		Environments: []agent.Environment{{ID: "ss-dev", Class: "dev"}},
 	})
 	svc, died := p.svc, p.died
