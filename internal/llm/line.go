@@ -13,11 +13,11 @@ var errTooMuch = errors.New("the answer is larger than any real one")
 // read before it.
 func (n *normaliser) line() ([]byte, error) {
 	if n.whole {
-		b, err := io.ReadAll(io.LimitReader(n.src, maxLine+1))
+		b, err := io.ReadAll(io.LimitReader(n.src, int64(n.maxLine)+1))
 		switch {
 		case err != nil:
 			return b, err
-		case len(b) > maxLine:
+		case len(b) > n.maxLine:
 			return nil, errTooMuch
 		}
 		return b, io.EOF
@@ -29,7 +29,7 @@ func (n *normaliser) line() ([]byte, error) {
 			return bytes.TrimRight(part, "\r\n"), nil
 		}
 		long = append(long, part...)
-		if len(long) > maxLine {
+		if len(long) > n.maxLine {
 			return nil, errTooMuch
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {

@@ -37,6 +37,8 @@ type normaliser struct {
 	slot   map[int]int // provider's index → position in calls of the last call that used it
 	finish string
 	size   int
+
+	maxLine, maxAnswer int // the constants, but for tests
 }
 
 type call struct {
@@ -45,7 +47,7 @@ type call struct {
 }
 
 func newNormaliser(src io.Reader, whole bool, sink func(Delta) error) *normaliser {
-	return &normaliser{src: bufio.NewReader(src), whole: whole, sink: sink, slot: map[int]int{}}
+	return &normaliser{src: bufio.NewReader(src), whole: whole, sink: sink, slot: map[int]int{}, maxLine: maxLine, maxAnswer: maxAnswer}
 }
 
 // complete reports whether the answer came to its end.
@@ -199,7 +201,7 @@ func (n *normaliser) fail(err error) {
 
 func (n *normaliser) room(size int) bool {
 	n.size += size
-	if n.size > maxAnswer {
+	if n.size > n.maxAnswer {
 		n.fail(cut(errTooMuch))
 	}
 	return n.err == nil

@@ -126,10 +126,11 @@ func FuzzNormaliser(f *testing.F) {
 }
 
 func TestLimitsOfAnAnswer(t *testing.T) {
-	line := func(n int) string {
-		const head, tail = `data: {"choices":[{"index":0,"delta":{"content":"`, "\"},\"finish_reason\":\"stop\"}]}\n"
-		return head + strings.Repeat("x", n-len(head)-len(tail)) + tail
-	}
+	const head, tail = `data: {"choices":[{"index":0,"delta":{"content":"`, "\"},\"finish_reason\":\"stop\"}]}\n"
+	const overhead = len(head) + len(tail)
+	line := func(n int) string { return head + strings.Repeat("x", n-overhead) + tail }
+	const mostLine, mostText = 10_000, 40_000 // far below the real ones, so that the test is quick; above bufio's 4,096
+	textOf := func(n int) string { return strings.Repeat(line(overhead+1_000), n/1_000) + line(overhead+n%1_000) }
 	calls := func(n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -142,16 +143,19 @@ func TestLimitsOfAnAnswer(t *testing.T) {
 		in   string
 		ok   bool
 	}{
-		{"a line below the limit", line(maxLine - 1), true},
-		{"a line at the limit", line(maxLine), true},
-		{"a line above the limit", line(maxLine + 1), false},
-		{"text below the limit of an answer", strings.Repeat(line(maxLine), maxAnswer/maxLine), true},
-		{"text above the limit of an answer", strings.Repeat(line(maxLine), maxAnswer/maxLine+1), false},
+		{"a line below the limit", line(mostLine - 1), true},
+		{"a line at the limit", line(mostLine), true},
+		{"a line above the limit", line(mostLine + 1), false},
+		{"text below the limit of an answer", textOf(mostText - 1), true},
+		{"text at the limit of an answer", textOf(mostText), true},
+		{"text above the limit of an answer", textOf(mostText + 1), false},
 		{"as many calls as may be", calls(maxCalls), true},
 		{"one call more", calls(maxCalls + 1), false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, _, _, err := normalise(strings.NewReader(row.in), false)
+			n := newNormaliser(strings.NewReader(row.in), false, nil)
+			n.maxLine, n.maxAnswer = mostLine, mostText
+			_, err := io.ReadAll(n)
 			if (err == nil) != row.ok || (!row.ok && fault.CodeOf(err) != CodeCut) {
 				t.Errorf("got %v", err)
 			}
