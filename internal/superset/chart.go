@@ -84,3 +84,11 @@ func hasUUID(all []string, uuid string) bool {
 func (s *Session) DeleteChart(ctx context.Context, id int) error {
 	return blocked(s.write(ctx, http.MethodDelete, "/api/v1/chart/"+strconv.Itoa(id), nil, nil))
 }
+
+// CountCharts is how many charts the user sees.
+func (s *Session) CountCharts(ctx context.Context) (int, error) {
+	q := ChartFilter{}.query()
+	q.paging.Size = 1
+	p, err := list(ctx, s, q)
+	return p.Total, err
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	pack "agentd/internal/bundle"
 	"agentd/internal/chat"
 	"agentd/internal/fault"
 	"agentd/internal/superset"
@@ -49,8 +50,7 @@ type doomed struct {
 	keeps   []superset.ChartRow // charts that would be, but may not
 	reports []superset.Report
 	blind   bool // whether reports hang on it is not known
-	backup  *bundle
-	without string // why there is no backup
+	backup
 }
 
 func (x *dashboardDeletion) look(ctx context.Context, s *superset.Session) (doomed, error) {
@@ -91,31 +91,9 @@ func (x *dashboardDeletion) look(ctx context.Context, s *superset.Session) (doom
 	default:
 		return v, err
 	}
-	v.backup, v.without, err = backup(ctx, s, v)
+	body, err := s.ExportDashboards(ctx, v.d.ID)
+	v.backup, err = takeBackup(ctx, pack.Dashboard, body, err)
 	return v, err
-}
-
-// backup exports the dashboard. That it cannot be exported, or the export could not be imported again, is a reason and
-// no error; that Superset did not answer is an error.
-func backup(ctx context.Context, s *superset.Session, v doomed) (*bundle, string, error) {
-	for _, c := range v.charts {
-		if c.DatasetID == 0 {
-			return nil, "the chart “" + c.Name + "” lost its dataset, so an export could not be imported again", nil
-		}
-	}
-	r, err := s.ExportDashboards(ctx, v.d.ID)
-	var b *bundle
-	if err == nil {
-		b, err = readBundle(r)
-	}
-	if err == nil {
-		if n, err := b.entries("dashboards/"); err != nil || n != 1 {
-			return nil, "the export does not hold the dashboard", nil
-		}
-		return b, "", nil
-	}
-	why, err := unusable(err)
-	return nil, why, err
 }
 
 func (x *dashboardDeletion) preview(ctx context.Context, s *superset.Session) (tool.Preview, error) {
@@ -124,6 +102,7 @@ func (x *dashboardDeletion) preview(ctx context.Context, s *superset.Session) (t
 		return tool.Preview{}, err
 	}
 	name := title(v.d.Title, dashboardKind, strconv.Itoa(v.d.ID))
+	defer v.close()
 	x.told.Store(&v.without)
 	p := tool.Preview{ConfirmPreview: chat.ConfirmPreview{
 		Object: name, URL: s.PublicURL(superset.DashboardPath(v.d.ID, v.d.Slug)), ChangedOn: v.d.ChangedOn.String(), Owners: peopleNames(v.d.Owners),
@@ -195,15 +174,15 @@ func (x *dashboardDeletion) run(ctx context.Context, s *superset.Session) (tool.
 		return tool.Result{}, err
 	}
 	name := title(v.d.Title, dashboardKind, strconv.Itoa(v.d.ID))
+	defer v.close()
 	if err := promised(x.told.Load(), v.without); err != nil {
 		return tool.Result{}, err
 	}
 	var r tool.Result
-	if v.backup != nil {
-		if r.Artifact, err = x.o.keep(ctx, x.backups, name, v.backup); err != nil {
-			return tool.Result{}, err
-		}
-	} else {
+	if r.Artifact, err = x.o.keep(ctx, x.backups, name, v.backup); err != nil {
+		return tool.Result{}, err
+	}
+	if r.Artifact == nil {
 		r.Warnings = append(r.Warnings, "There is no backup: "+v.without+".")
 	}
 	if err := s.DeleteDashboard(ctx, v.d.ID); err != nil {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	pack "agentd/internal/bundle"
 	"agentd/internal/chat"
 	"agentd/internal/fault"
 	"agentd/internal/superset"
@@ -44,8 +45,7 @@ type doomedDataset struct {
 	d        superset.Dataset
 	use      usageView
 	warnings []string
-	backup   *bundle
-	without  string
+	backup
 }
 
 func (x *datasetDeletion) look(ctx context.Context, s *superset.Session) (doomedDataset, error) {
@@ -69,18 +69,8 @@ func (x *datasetDeletion) look(ctx context.Context, s *superset.Session) (doomed
 			Msg: fmt.Sprintf("The dataset “%s” is used by %s and %s. In production a dataset that is used is not deleted; move or delete its charts first.",
 				v.d.Name, count(len(v.use.Charts), "chart"), count(len(v.use.Dashboards), "dashboard"))}
 	}
-	r, err := s.ExportDatasets(ctx, v.d.ID)
-	if err == nil {
-		v.backup, err = readBundle(r)
-	}
-	if err == nil {
-		if n, zipErr := v.backup.entries("datasets/"); zipErr != nil || n != 1 {
-			v.backup, v.without = nil, "the export does not hold the dataset"
-		}
-	}
-	if v.without == "" {
-		v.without, err = unusable(err)
-	}
+	body, err := s.ExportDatasets(ctx, v.d.ID)
+	v.backup, err = takeBackup(ctx, pack.Dataset, body, err)
 	return v, err
 }
 
@@ -89,6 +79,7 @@ func (x *datasetDeletion) preview(ctx context.Context, s *superset.Session) (too
 	if err != nil {
 		return tool.Preview{}, err
 	}
+	defer v.close()
 	x.told.Store(&v.without)
 	p := tool.Preview{ConfirmPreview: chat.ConfirmPreview{
 		Object: v.d.Name, URL: s.PublicURL(superset.DatasetPath(v.d.ID)), ChangedOn: v.d.ChangedOn.String(), Owners: peopleNames(v.d.Owners),
@@ -119,15 +110,15 @@ func (x *datasetDeletion) run(ctx context.Context, s *superset.Session) (tool.Re
 	if err != nil {
 		return tool.Result{}, err
 	}
+	defer v.close()
 	if err := promised(x.told.Load(), v.without); err != nil {
 		return tool.Result{}, err
 	}
 	var r tool.Result
-	if v.backup != nil {
-		if r.Artifact, err = x.o.keep(ctx, x.backups, v.d.Name, v.backup); err != nil {
-			return tool.Result{}, err
-		}
-	} else {
+	if r.Artifact, err = x.o.keep(ctx, x.backups, v.d.Name, v.backup); err != nil {
+		return tool.Result{}, err
+	}
+	if r.Artifact == nil {
 		r.Warnings = append(r.Warnings, "There is no backup: "+v.without+".")
 	}
 	if err := s.DeleteDataset(ctx, v.d.ID); err != nil {

@@ -26,6 +26,10 @@ type Deps struct {
 	Environments *Environments
 	Capabilities Capabilities
 	Backups      Backups
+	Migrations   Migrations
+
+	// Kept opens what Backups stored. Missing for another's, Gone for what has expired.
+	Kept func(ctx context.Context, who chat.Identity, conversation, id string) (io.ReadCloser, error)
 }
 
 //go:embed *.md
@@ -53,12 +57,12 @@ func New(d Deps) []tool.Tool {
 		createDataset(d),
 		deleteDataset(d),
 
-		unbuilt("export_assets", tool.Read, "can_export on Dashboard"),
+		exportAssets(d),
 		unbuilt("plan_migration", tool.Read, "can_export on Dashboard"),
 		unbuilt("apply_migration", tool.Dangerous, "can_write on Dashboard", "can_write on Chart", "can_write on Dataset"),
 		unbuilt("rollback_migration", tool.Dangerous, "can_write on Dashboard", "can_write on Chart", "can_write on Dataset"),
 
-		unbuilt("environment_status", tool.Read, "can_read on Dashboard"),
+		environmentStatus(d),
 		unbuilt("run_sql", tool.Query, "can_execute_sql_query on SQLLab"),
 	}
 }
