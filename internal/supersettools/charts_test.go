@@ -16,6 +16,11 @@ import (
 
 func TestChartsReal(t *testing.T) { charts(t, real(t)) }
 
+func TestCharts(t *testing.T) {
+	_, base := mock(t)
+	charts(t, base)
+}
+
 // charts is the suite that a real Superset and the mock both pass.
 func charts(t *testing.T, base string) {
 	t.Run("check", func(t *testing.T) { checkDashboard(t, base) })

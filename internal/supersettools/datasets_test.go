@@ -8,12 +8,7 @@ import (
 	"agentd/internal/fault"
 )
 
-func TestDatasetsReal(t *testing.T) {
-	base := real(t)
-	datasets(t, base)
-	t.Run("sample", func(t *testing.T) { sampleDataset(t, base) })
-	t.Run("check", func(t *testing.T) { checkDataset(t, base) })
-}
+func TestDatasetsReal(t *testing.T) { datasets(t, real(t)) }
 
 func TestDatasets(t *testing.T) {
 	_, base := mock(t)
@@ -24,6 +19,8 @@ func TestDatasets(t *testing.T) {
 func datasets(t *testing.T, base string) {
 	t.Run("search", func(t *testing.T) { searchDatasets(t, base) })
 	t.Run("get", func(t *testing.T) { getDataset(t, base) })
+	t.Run("sample", func(t *testing.T) { sampleDataset(t, base) })
+	t.Run("check", func(t *testing.T) { checkDataset(t, base) })
 }
 
 func searchDatasets(t *testing.T, base string) {

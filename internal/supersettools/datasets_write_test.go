@@ -15,6 +15,11 @@ import (
 
 func TestDatasetWritesReal(t *testing.T) { datasetWrites(t, real(t)) }
 
+func TestDatasetWrites(t *testing.T) {
+	_, base := mock(t)
+	datasetWrites(t, base)
+}
+
 // datasetWrites is the suite that a real Superset and the mock both pass.
 func datasetWrites(t *testing.T, base string) {
 	t.Run("create", func(t *testing.T) { createDataset(t, base) })

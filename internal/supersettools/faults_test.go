@@ -75,6 +75,7 @@ func TestRequestsOfReads(t *testing.T) {
 		{"get_dashboard", `{"dashboard":"sales-overview","include":["charts","datasets","filters","tabs","layout"]}`},
 		{"search_datasets", `{"query":"sales"}`},
 		{"get_dataset", `{"dataset":1}`},
+		{"get_dataset", `{"dataset":1,"include":["columns","sample"]}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name+" "+tt.args, func(t *testing.T) {
