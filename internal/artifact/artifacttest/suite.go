@@ -245,10 +245,10 @@ func projected(b *bench) {
 }
 
 func textByPage(b *bench) {
-	body := strings.Repeat("Zeile mit ü und 👍.\n", 3000) + strings.Repeat("👍", 5000)
-	for _, format := range []string{chat.FormatText, chat.FormatJSON} {
-		m := b.text(format, body)
-		for _, chars := range []int{0, 7, 1000} {
+	long := strings.Repeat("Zeile mit ü und 👍.\n", 3000) + strings.Repeat("👍", 5000)
+	for chars, body := range map[int]string{0: long, 997: long, 7: long[len(long)-1000:], 1: "é\n👍"} {
+		for _, format := range []string{chat.FormatText, chat.FormatJSON} {
+			m := b.text(format, body)
 			next, got := "", strings.Builder{}
 			for {
 				p := b.read(m.ID, artifact.Request{Cursor: next, Chars: chars})
