@@ -83,10 +83,9 @@ var issues = map[int]string{
 	1025: "CVAS (create view as select) query is not a SELECT statement.",
 	1028: "One or more parameters specified in the query are malformed.",
 	1030: "The query has a syntax error.",
-	1031: "The object does not exist in the given database.",
-	1032: "The query potentially has a syntax error.",
-	1034: "The results backend no longer has the data from the query.",
-	1035: "The query associated with the results was deleted.",
+	1031: "The results backend no longer has the data from the query.",
+	1032: "The query associated with the results was deleted.",
+	1033: "The results stored in the backend were stored in a different format, and no longer can be deserialized.",
 	1036: "The database was deleted.",
 	1037: "Custom SQL fields cannot contain sub-queries.",
 	1040: "The submitted payload failed validation.",
@@ -167,7 +166,7 @@ func (c *call) refusal(a answer) answer {
 }
 
 func notFoundPage(*http.Request) answer {
-	return htmlAnswer(404, page("404: Not found", "<h1>Page not found</h1><p>Sorry, we cannot find the page you are looking for. It may have been moved or deleted.</p>"))
+	return htmlAnswer(404, page("404: Not found", "<h1>Page not found</h1><p>Sorry, we cannot find the page you are looking for. It may have been moved or deleted.</p>")).with("Content-Disposition", "inline; filename=404.html")
 }
 
 func errorPage() answer {

@@ -20,6 +20,7 @@ func chartRoutes() []route {
 		{method: "GET", path: "/api/v1/chart/<id>", perm: "can_read", view: view, handle: (*call).getChart},
 		{method: "GET", path: "/api/v1/chart/<id>/data/", perm: "can_read", view: view, handle: (*call).chartData},
 		{method: "POST", path: "/api/v1/chart/data", perm: "can_read", view: view, exempt: true, handle: (*call).postChartData},
+		{method: "POST", path: "/datasource/samples", perm: "can_samples", view: "Datasource", cookie: true, exempt: true, handle: (*call).oldSamples},
 		{method: "PUT", path: "/api/v1/chart/warm_up_cache", perm: "can_warm_up_cache", view: view, handle: (*call).warmChart},
 		{method: "GET", path: "/api/v1/chart/_info", perm: "can_read", view: view, handle: func(c *call) answer { return c.info(chartListing, view) }},
 		{method: "GET", path: "/api/v1/chart/related/<column>", perm: "can_read", view: view, handle: (*call).related},
@@ -101,7 +102,7 @@ func (c *call) chartDashboards(ch row, metadata bool) []any {
 
 func (c *call) getChart() answer {
 	name := c.vars["id"]
-	if _, err := strconv.ParseInt(name, 10, 64); err != nil {
+	if _, err := strconv.ParseUint(name, 10, 63); err != nil {
 		if _, err := uuid.Parse(name); err != nil {
 			return fatal
 		}

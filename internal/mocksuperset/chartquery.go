@@ -256,3 +256,34 @@ func (c *call) warmDataset() answer {
 	}
 	return ok(obj{"result": result})
 }
+
+// oldSamples are the rows of a dataset for the page of the explorer; it knows sessions only.
+func (c *call) oldSamples() answer {
+	q := c.query()
+	ds := c.st.get("tables", atoi(q.Get("datasource_id")))
+	if ds == nil {
+		return reply(404, obj{"error": "Datasource does not exist"})
+	}
+	if !c.readsDataset(ds) {
+		return securityRefusal(ds)
+	}
+	perPage, page := min(max(atoi(q.Get("per_page")), 1), 1000), max(atoi(q.Get("page")), 1)
+	if q.Get("per_page") == "" {
+		perPage = 1000
+	}
+	run := &chartRun{c: c, ds: ds, kind: "results", format: "json"}
+	names := []any{}
+	for _, col := range c.columns(ds) {
+		names = append(names, col["column_name"])
+	}
+	result, fault := run.one(obj{"columns": names, "row_limit": perPage, "row_offset": (page - 1) * perPage})
+	if fault != nil {
+		return c.chartFault(fault)
+	}
+	total, fault := run.one(obj{"metrics": []any{obj{"expressionType": "SQL", "sqlExpression": "COUNT(*)", "label": "n"}}})
+	if fault != nil {
+		return c.chartFault(fault)
+	}
+	rows := total["data"].([]any)[0].(ordered)
+	return ok(obj{"result": merge(result, obj{"page": page, "per_page": perPage, "total_count": rows[0].value})})
+}

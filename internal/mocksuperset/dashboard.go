@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -47,6 +48,15 @@ func (c *call) findDashboard(name string) row {
 		return nil
 	}
 	return d
+}
+
+// beyondInt says whether a name is a number that no database takes.
+func beyondInt(name string) bool {
+	if strings.Trim(name, "0123456789") != "" || name == "" {
+		return false
+	}
+	_, err := strconv.ParseInt(name, 10, 64)
+	return err != nil
 }
 
 func (c *call) charts(dashboard int) []row {
@@ -106,6 +116,9 @@ var dashboardGetColumns = []string{
 }
 
 func (c *call) getDashboard() answer {
+	if beyondInt(c.vars["id"]) {
+		return fatal
+	}
 	d := c.findDashboard(c.vars["id"])
 	if d == nil {
 		return notFound

@@ -44,17 +44,19 @@ func (c *call) postDatabase() answer {
 	if !c.sendsJSON() {
 		return notJSON()
 	}
+	if _, err := parseJSON(c.body); err != nil {
+		return c.refusal(backend(400, badJSON))
+	}
 	body, a, good := c.jsonBody()
 	if !good {
 		return a
 	}
 	fields, bad := databasePost.loadLoose(body)
 	if bad != nil {
-		return problems(422, problem{message: "An error happened when validating the request", kind: "INVALID_PAYLOAD_SCHEMA_ERROR",
-			extra: obj{"messages": bad}, codes: []int{1020}})
+		return message(422, bad)
 	}
 	if c.st.find("dbs", "database_name", fields["database_name"]) != nil {
-		return message(422, obj{"database_name": []any{"A database with the same name already exists."}})
+		return message(422, obj{"database_name": "A database with the same name already exists."})
 	}
 	db := c.insertDatabase(fields)
 	result := shown(fields)
@@ -94,7 +96,7 @@ func (c *call) putDatabase() answer {
 	}
 	if name := fields.str("database_name"); name != "" {
 		if other := c.st.find("dbs", "database_name", name); other != nil && other.id() != db.id() {
-			return message(422, obj{"database_name": []any{"A database with the same name already exists."}})
+			return message(422, obj{"database_name": "A database with the same name already exists."})
 		}
 	}
 	changes := row{}
@@ -149,7 +151,7 @@ func maskExtra(v any) any {
 	for k := range out {
 		out[k] = masked
 	}
-	return dumps(out)
+	return strings.NewReplacer(`":`, `": `, `",`, `", `).Replace(dumps(out))
 }
 
 func (c *call) deleteDatabase() answer {
@@ -180,7 +182,7 @@ func (c *call) getConnection() answer {
 	id, _ := c.id("id")
 	db := c.st.get("dbs", id)
 	if db == nil {
-		return ok(obj{"id": id, "result": obj{}})
+		return ok(obj{"id": id, "result": obj{"is_managed_externally": false}})
 	}
 	out := c.databaseBody(db)
 	out["sqlalchemy_uri"], out["extra"], out["server_cert"], out["ssh_tunnel"] = maskURI(db.str("sqlalchemy_uri")), db["extra"], db["server_cert"], nil

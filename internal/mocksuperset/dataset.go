@@ -15,6 +15,7 @@ func datasetRoutes() []route {
 		{method: "GET", path: "/api/v1/dataset/<id>/related_objects", perm: "can_read", view: view, handle: (*call).datasetRelated},
 		{method: "GET", path: "/api/v1/dataset/_info", perm: "can_read", view: view, handle: func(c *call) answer { return c.info(datasetListing, view) }},
 		{method: "GET", path: "/api/v1/dataset/related/<column>", perm: "can_read", view: view, handle: (*call).related},
+		{method: "GET", path: "/api/v1/dataset/distinct/<column>", perm: "can_read", view: view, handle: (*call).distinctSchemas},
 		{method: "POST", path: "/api/v1/dataset/", perm: "can_write", view: view, changes: true, handle: (*call).postDataset},
 		{method: "DELETE", path: "/api/v1/dataset/", perm: "can_write", view: view, changes: true, handle: func(c *call) answer {
 			wanted, a, good := c.bulkIDs()

@@ -3,6 +3,8 @@ package mocksuperset
 import (
 	"errors"
 	"fmt"
+	"net/url"
+	"strings"
 )
 
 var datasetPost = schema{
@@ -83,6 +85,7 @@ var datasetPut = schema{
 
 // tableTitle is how messages name a table.
 func tableTitle(schemaName any, table string) string {
+	table = strings.ReplaceAll(url.QueryEscape(table), "+", "%20")
 	if s, isText := schemaName.(string); isText && s != "" {
 		return s + "." + table
 	}

@@ -44,6 +44,9 @@ func (c *call) related() answer {
 	default:
 		return notFound
 	}
+	if len(intsOf(q["include_ids"])) > 0 && asInt(q["page"]) > 0 {
+		return message(422, "Could not process entity")
+	}
 	if wanted, isText := q["filter"].(string); isText && wanted != "" {
 		rows = keep(rows, func(r row) bool {
 			return slices.ContainsFunc(strings.Split(find(r), "\x00"), func(s string) bool { return like(s, "%"+wanted+"%") })
@@ -92,6 +95,28 @@ func (c *call) seesRelated(table string, r row) bool {
 		return c.seesDataset(r)
 	}
 	return c.seesDashboard(r)
+}
+
+// distinctSchemas answers which schemas datasets have.
+func (c *call) distinctSchemas() answer {
+	if c.vars["column"] != "schema" && c.vars["column"] != "catalog" {
+		return notFound
+	}
+	seen, result := map[string]bool{}, []any{}
+	v, a, good := c.argument()
+	if !good {
+		return a
+	}
+	q, _ := v.(obj)
+	for ds := range c.st.table("tables").all() {
+		s := ds.str(c.vars["column"])
+		if s == "" || seen[s] || !c.seesDataset(ds) || !like(s, textOr(q["filter"], "")+"%") {
+			continue
+		}
+		seen[s] = true
+		result = append(result, obj{"text": s, "value": s})
+	}
+	return ok(obj{"count": len(result), "result": result})
 }
 
 var infoKeys = []any{"add_columns", "edit_columns", "filters", "permissions", "add_title", "edit_title", "none"}
@@ -148,11 +173,14 @@ func (c *call) info(l *listing, view string) answer {
 	return ok(out)
 }
 
+// pageOnly are permissions that no method of a resource asks for.
+var pageOnly = []string{"can_drill", "can_view_query", "can_view_chart_as_table", "can_tag", "can_list"}
+
 func (c *call) permissionsOn(view string) []string {
 	out := []string{}
 	c.may("", "")
 	for held := range c.perms {
-		if perm, on, _ := strings.Cut(held, " "); on == view {
+		if perm, on, _ := strings.Cut(held, " "); on == view && !slices.Contains(pageOnly, perm) {
 			out = append(out, perm)
 		}
 	}

@@ -37,6 +37,7 @@ var patterns = collect(
 	systemRoutes(), securityRoutes(), dashboardRoutes(), chartRoutes(), datasetRoutes(), databaseRoutes(),
 	reportRoutes(), tagRoutes(), sqlLabRoutes(), exportRoutes(), importRoutes(),
 	themeRoutes(), peopleRoutes(), embeddedRoutes(), linkRoutes(),
+	ruleRoutes(), savedQueryRoutes(), queryRoutes(),
 )
 
 func collect(groups ...[]route) []*pattern {
@@ -74,12 +75,9 @@ func split(path string) []string {
 // the end is missing, or which methods the path has.
 func lookup(method, path string) (found *route, vars map[string]string, redirect bool, allowed []string) {
 	segments, slash := split(path), strings.HasSuffix(path, "/")
-	if strings.Contains(path, "//") {
-		return nil, nil, false, nil
-	}
 	var best *pattern
 	for _, p := range patterns {
-		if !p.fits(segments) || (slash && !p.slash) {
+		if !p.fits(segments) || (slash && !p.slash) || (!slash && p.slash && p.route(method) == nil) {
 			continue
 		}
 		if best == nil || p.statics > best.statics || (p.statics == best.statics && p.slash == slash && best.slash != slash) {
@@ -92,12 +90,19 @@ func lookup(method, path string) (found *route, vars map[string]string, redirect
 	if best.slash && !slash {
 		return nil, nil, true, nil
 	}
-	for _, r := range best.methods {
-		if r.method == method || (method == http.MethodHead && r.method == http.MethodGet) {
-			return r, best.vars(segments), false, nil
-		}
+	if r := best.route(method); r != nil {
+		return r, best.vars(segments), false, nil
 	}
 	return nil, nil, false, best.allowed()
+}
+
+func (p *pattern) route(method string) *route {
+	for _, r := range p.methods {
+		if r.method == method || (method == http.MethodHead && r.method == http.MethodGet) {
+			return r
+		}
+	}
+	return nil
 }
 
 func (p *pattern) fits(segments []string) bool {

@@ -153,6 +153,10 @@ func (s *Server) answer(r *http.Request, body []byte) (a answer, user string, co
 	if path == "" {
 		path = "/"
 	}
+	if merged := mergedSlashes(path); merged != path {
+		c := &call{s: s, r: r}
+		return c.slashRedirect(strings.TrimSuffix(merged, "/")), "", false
+	}
 	rt, vars, redirect, allowed := lookup(r.Method, path)
 	c := &call{s: s, r: r, body: body, vars: vars, route: rt, session: s.readSession(r)}
 	switch {
@@ -184,6 +188,13 @@ func (s *Server) answer(r *http.Request, body []byte) (a answer, user string, co
 		a.body = nil
 	}
 	return a, user, committed
+}
+
+func mergedSlashes(path string) string {
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	return path
 }
 
 // newUUID must be called with writing held.

@@ -20,7 +20,7 @@ func entryText(v any) string {
 	if s, isText := v.(string); isText {
 		return s
 	}
-	return text(v)
+	return orderedText(v)
 }
 
 // bundleOf reads a bundle given as an object of names.
@@ -28,12 +28,12 @@ func bundleOf(v any) []entry {
 	if list, ready := v.([]entry); ready {
 		return list
 	}
-	o, _ := v.(map[string]any)
 	var out []entry
-	for name, e := range o {
-		out = append(out, entry{name, entryText(e)})
+	if o, isObject := v.(*ordered); isObject {
+		for _, name := range o.keys {
+			out = append(out, entry{name, entryText(o.values[name])})
+		}
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].name < out[j].name })
 	return out
 }
 
@@ -52,10 +52,13 @@ func edited(bundle []entry, edits []any) []entry {
 		inner[i] = entry{name, e.text}
 	}
 	for _, e := range edits {
-		edit, _ := e.(map[string]any)
-		pattern, drops := edit["drop"].(string)
+		edit, isObject := e.(*ordered)
+		if !isObject {
+			continue
+		}
+		pattern, drops := edit.values["drop"].(string)
 		if !drops {
-			pattern, _ = edit["in"].(string)
+			pattern, _ = edit.values["in"].(string)
 		}
 		if pattern == "" {
 			pattern = "*"
@@ -66,17 +69,19 @@ func edited(bundle []entry, edits []any) []entry {
 				if drops {
 					continue
 				}
-				replace, _ := edit["replace"].(map[string]any)
-				for old, fresh := range replace {
-					e.text = strings.ReplaceAll(e.text, old, plainText(fresh))
+				if replace, there := edit.values["replace"].(*ordered); there {
+					for _, old := range replace.keys {
+						e.text = strings.ReplaceAll(e.text, old, plainText(replace.values[old]))
+					}
 				}
 			}
 			kept = append(kept, e)
 		}
 		inner = kept
-		added, _ := edit["add"].(map[string]any)
-		for name, v := range added {
-			inner = put(inner, entry{name, entryText(v)})
+		if added, there := edit.values["add"].(*ordered); there {
+			for _, name := range added.keys {
+				inner = put(inner, entry{name, entryText(added.values[name])})
+			}
 		}
 	}
 	for i := range inner {
@@ -104,9 +109,9 @@ func glob(pattern, name string) bool {
 	return err == nil && ok
 }
 
-func fileBytes(file map[string]any) ([]byte, error) {
-	if z, there := file["zip"]; there {
-		edits, _ := file["edit"].([]any)
+func fileBytes(file *ordered) ([]byte, error) {
+	if z, there := file.values["zip"]; there {
+		edits, _ := file.values["edit"].([]any)
 		var out bytes.Buffer
 		w := zip.NewWriter(&out)
 		for _, e := range edited(bundleOf(z), edits) {
@@ -123,10 +128,10 @@ func fileBytes(file map[string]any) ([]byte, error) {
 		}
 		return out.Bytes(), nil
 	}
-	if b, there := file["base64"].(string); there {
+	if b, there := file.values["base64"].(string); there {
 		return base64.StdEncoding.DecodeString(b)
 	}
-	t, _ := file["text"].(string)
+	t, _ := file.values["text"].(string)
 	return []byte(t), nil
 }
 

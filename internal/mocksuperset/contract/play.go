@@ -222,14 +222,20 @@ func multipartBody(r Request, vars map[string]any) ([]byte, string, error) {
 		}
 		fmt.Fprintf(&out, "--%s\r\nContent-Disposition: form-data; name=\"%s\"\r\n\r\n%s\r\n", boundary, name, value)
 	}
-	sent := files.(map[string]any)
-	for _, name := range names(sent) {
-		file, _ := sent[name].(map[string]any)
+	sent, _ := files.(*ordered)
+	if sent == nil {
+		sent = newOrdered()
+	}
+	for _, name := range sent.keys {
+		file, isObject := sent.values[name].(*ordered)
+		if !isObject {
+			return nil, "", fmt.Errorf("file %s is no object", name)
+		}
 		filename, ctype := name, "application/zip"
-		if v, there := file["filename"].(string); there {
+		if v, there := file.values["filename"].(string); there {
 			filename = v
 		}
-		if v, there := file["type"].(string); there {
+		if v, there := file.values["type"].(string); there {
 			ctype = v
 		}
 		data, err := fileBytes(file)

@@ -9,6 +9,7 @@
 package contract
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,8 +20,31 @@ import (
 type Scenario struct {
 	About     string         `json:"about"`
 	Tier      string         `json:"tier"` // mock: the mock must agree; reference: it may
-	Variables map[string]any `json:"variables"`
+	Variables map[string]any `json:"-"`
 	Steps     []Step         `json:"steps"`
+}
+
+// UnmarshalJSON keeps the order of bundles among the variables.
+func (s *Scenario) UnmarshalJSON(text []byte) error {
+	type plain Scenario
+	own := struct {
+		*plain
+		Variables map[string]json.RawMessage `json:"variables"`
+	}{plain: (*plain)(s)}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	if err := dec.Decode(&own); err != nil {
+		return err
+	}
+	s.Variables = map[string]any{}
+	for name, raw := range own.Variables {
+		v, err := decodeOrdered(raw)
+		if err != nil {
+			return fmt.Errorf("variable %s: %w", name, err)
+		}
+		s.Variables[name] = v
+	}
+	return nil
 }
 
 // A Step is one request with its recorded answer.
@@ -44,7 +68,7 @@ type Request struct {
 	JSON    *any           `json:"json"`
 	Text    *string        `json:"text"`
 	Form    map[string]any `json:"form"`
-	Files   map[string]any `json:"files"`
+	Files   *ordered       `json:"-"`
 	CSRF    string         `json:"csrf"`
 	Headers map[string]any `json:"headers"`
 
@@ -61,6 +85,13 @@ func (r *Request) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, (*plain)(r)); err != nil {
 		return err
 	}
+	if raw, ok := there["files"]; ok {
+		v, err := decodeOrdered(raw)
+		if err != nil {
+			return err
+		}
+		r.Files, _ = v.(*ordered)
+	}
 	if raw, ok := there["json"]; ok {
 		var v any
 		dec := json.NewDecoder(strings.NewReader(string(raw)))
@@ -75,10 +106,8 @@ func (r *Request) UnmarshalJSON(text []byte) error {
 
 // Read reads a scenario. Numbers keep all their digits.
 func Read(in io.Reader) (*Scenario, error) {
-	dec := json.NewDecoder(in)
-	dec.UseNumber()
 	var s Scenario
-	if err := dec.Decode(&s); err != nil {
+	if err := json.NewDecoder(in).Decode(&s); err != nil {
 		return nil, fmt.Errorf("read scenario: %w", err)
 	}
 	return &s, nil

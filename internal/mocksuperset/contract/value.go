@@ -43,6 +43,23 @@ func fill(v any, vars map[string]any) (any, error) {
 			}
 		}
 		return out, nil
+	case *ordered:
+		if v == nil {
+			return v, nil
+		}
+		out := newOrdered()
+		for _, k := range v.keys {
+			key, err := fill(k, vars)
+			if err != nil {
+				return nil, err
+			}
+			e, err := fill(v.values[k], vars)
+			if err != nil {
+				return nil, err
+			}
+			out.set(plainText(key), e)
+		}
+		return out, nil
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
@@ -143,6 +160,8 @@ func canonical(v any) any {
 		return v
 	case int:
 		return json.Number(strconv.Itoa(v))
+	case *ordered:
+		return canonical(plain(v))
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
