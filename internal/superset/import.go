@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"strings"
 
 	"agentd/internal/fault"
 )
@@ -50,7 +51,7 @@ type Refusal struct {
 }
 
 // TryImport lets the target check a bundle whose type is DryRun. It never writes. Of the kind of the endpoint it
-// also says what exists already. A bundle that would be written is Invalid and is not sent on.
+// also says what exists already.
 func (s *Session) TryImport(ctx context.Context, k ImportKind, z Zip) ([]Refusal, error) {
 	r, err := importCall(k, z, nil)
 	if err != nil {
@@ -92,22 +93,15 @@ func (s *Session) TryImport(ctx context.Context, k ImportKind, z Zip) ([]Refusal
 			if v.Text != "" {
 				v.Text += "; "
 			}
-			v.Text += trimSlash(f.Pointer) + ": " + f.Detail
+			v.Text += strings.TrimPrefix(f.Pointer, "/") + ": " + f.Detail
 		}
-		v.Exists = contains(v.Text, "already exists and `overwrite=true`")
+		v.Exists = strings.Contains(v.Text, "already exists and `overwrite=true`")
 		out = append(out, v)
 	}
 	if !typed {
 		return nil, r.failed(a)
 	}
 	return out, nil
-}
-
-func trimSlash(p string) string {
-	if len(p) > 0 && p[0] == '/' {
-		return p[1:]
-	}
-	return p
 }
 
 // importCall is a form whose file is read while it is sent.
@@ -152,7 +146,7 @@ func importCall(k ImportKind, z Zip, fields map[string]string) (call, error) {
 // SlugTaken tells whether a dashboard has the slug, also one that the user does not see. It sends a creation that
 // always fails, since nobody has the id 0.
 func (s *Session) SlugTaken(ctx context.Context, slug string) (bool, error) {
-	return s.refusedFor(ctx, "/api/v1/dashboard/", map[string]any{"dashboard_title": "agentd", "slug": slug, "owners": []int{0}}, "/slug", "/owners")
+	return s.refusedFor(ctx, "/api/v1/dashboard/", map[string]any{"dashboard_title": "agentd", "slug": slug, "owners": []int{0}}, "/slug", "Must be unique")
 }
 
 // TableTaken tells whether a dataset stands for the table, also one that the user does not see. It sends a creation
@@ -165,11 +159,11 @@ func (s *Session) TableTaken(ctx context.Context, database int, catalog, schema,
 	if catalog != "" {
 		body["catalog"] = catalog
 	}
-	return s.refusedFor(ctx, "/api/v1/dataset/", body, "/table", "/owners")
+	return s.refusedFor(ctx, "/api/v1/dataset/", body, "/table", "already exists")
 }
 
-// refusedFor reports whether a creation is refused for one reason beside the one that it always has.
-func (s *Session) refusedFor(ctx context.Context, path string, body any, reason, always string) (bool, error) {
+// refusedFor reports whether a creation, whose owner nobody is, is refused for one more reason.
+func (s *Session) refusedFor(ctx context.Context, path string, body any, field, words string) (bool, error) {
 	r, err := newCall(http.MethodPost, path, "", body)
 	if err != nil {
 		return false, err
@@ -184,8 +178,8 @@ func (s *Session) refusedFor(ctx context.Context, path string, body any, reason,
 	}
 	taken, sure := false, false
 	for _, f := range parse(a.problem).fields {
-		taken = taken || f.Pointer == reason
-		sure = sure || f.Pointer == always
+		taken = taken || f.Pointer == field && strings.Contains(f.Detail, words)
+		sure = sure || f.Pointer == "/owners"
 	}
 	if a.status != http.StatusUnprocessableEntity || !sure && !taken {
 		return false, r.failed(a)
