@@ -28,6 +28,7 @@ type call struct {
 	size   int64
 	ctype  string
 	write  bool // may change something; POST, PUT and DELETE unless said otherwise
+	csrf   bool // needs a CSRF pair though it changes nothing
 	accept string
 }
 
@@ -59,11 +60,11 @@ type answer struct {
 // not executed; it is sent once more with new ones. Every other answer is final.
 func (s *Session) send(ctx context.Context, r call) (answer, error) {
 	for second := false; ; second = true {
-		p, err := s.login.pass(ctx, r.write)
+		p, err := s.login.pass(ctx, r.write || r.csrf)
 		if err != nil {
 			return answer{}, err
 		}
-		a, err := s.c.roundTrip(ctx, r, s.login.header(p, r.write))
+		a, err := s.c.roundTrip(ctx, r, s.login.header(p, r.write || r.csrf))
 		if err != nil || second {
 			return a, err
 		}
@@ -94,9 +95,9 @@ func (a answer) refused(r call) refusal {
 	switch {
 	case a.status == http.StatusUnauthorized, a.status == http.StatusUnprocessableEntity && parse(a.problem).jwt:
 		return refusedToken
-	case r.write && a.status == http.StatusBadRequest && isCSRF(parse(a.problem).text):
+	case (r.write || r.csrf) && a.status == http.StatusBadRequest && isCSRF(parse(a.problem).text):
 		return refusedCSRF
-	case r.write && a.status == http.StatusFound && toLogin(a.header.Get("Location")):
+	case (r.write || r.csrf) && a.status == http.StatusFound && toLogin(a.header.Get("Location")):
 		return refusedCSRF
 	}
 	return executed

@@ -14,6 +14,10 @@ type Environment struct {
 	Title  string
 	Class  string // prod, staging, dev
 	Client *superset.Client
+
+	// Functions of SQL that this environment refuses or allows beside the guard's own lists: database backend → names.
+	DenyFunctions  map[string][]string
+	AllowFunctions map[string][]string
 }
 
 // Environments is the set of them, in the order of the configuration. It is immutable and safe for several goroutines.

@@ -58,12 +58,12 @@ func New(d Deps) []tool.Tool {
 		deleteDataset(d),
 
 		exportAssets(d),
-		unbuilt("plan_migration", tool.Read, "can_export on Dashboard"),
+		planMigration(d),
 		unbuilt("apply_migration", tool.Dangerous, "can_write on Dashboard", "can_write on Chart", "can_write on Dataset"),
 		unbuilt("rollback_migration", tool.Dangerous, "can_write on Dashboard", "can_write on Chart", "can_write on Dataset"),
 
 		environmentStatus(d),
-		unbuilt("run_sql", tool.Query, "can_execute_sql_query on SQLLab"),
+		runSQL(d),
 	}
 }
 
