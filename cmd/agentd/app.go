@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"agentd/internal/agent"
@@ -36,10 +37,19 @@ type app struct {
 	log     *eventlog.Log
 	engine  *durable.Engine
 	work    *agent.Service
+	worker  atomic.Pointer[agent.Service] // work, for those who may ask before it is made
 	store   *artifact.Store
 	streams *sse.Server
 	api     *httpapi.API
 	closers []io.Closer // in the order in which they were opened
+}
+
+// cancelled stops a run that this process works on. The log may call it as soon as it is open, before there is
+// anything to stop.
+func (a *app) cancelled(run string) {
+	if w := a.worker.Load(); w != nil {
+		w.Stop(run)
+	}
 }
 
 type closer func() error
@@ -61,7 +71,7 @@ func newApp(ctx context.Context, cfg config.Config, mocked map[string]bool, log 
 		return nil, err
 	}
 	a.closers = append(a.closers, closer(func() error { envs.Close(); return nil }))
-	a.log, err = eventlog.Open(ctx, eventlog.Options{Dir: cfg.DataDir, URL: cfg.DatabaseURL, Logger: log, OnCancel: func(run string) { a.work.Stop(run) }})
+	a.log, err = eventlog.Open(ctx, eventlog.Options{Dir: cfg.DataDir, URL: cfg.DatabaseURL, Logger: log, OnCancel: a.cancelled})
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +103,7 @@ func newApp(ctx context.Context, cfg config.Config, mocked map[string]bool, log 
 		Tools: tools, Environments: configured(cfg), Reachable: reachable(envs), Risk: table, Limits: limits(cfg), Logger: log,
 	})
 	caps.work = a.work
+	a.worker.Store(a.work)
 	a.engine, err = durable.Open(ctx, durable.Options{Dir: runsDir(cfg), URL: cfg.DatabaseURL, Logger: log}, a.work.Work)
 	if err != nil {
 		return nil, err
@@ -173,6 +184,7 @@ func (a *app) openAPI(cfg config.Config, envs *supersettools.Environments, log *
 	}
 	o := httpapi.Options{
 		Identity: who, Log: a.log, Work: a.work, Surroundings: a.work, Streams: a.streams, Simulator: a.work,
+		Audit: a.log, Feedback: a.log, Memories: a.log, Artifacts: a.store,
 		Environments: configured(cfg), MessageChars: cfg.Limits.MessageChars, BasePath: cfg.BasePath, FrameAncestors: cfg.Web.FrameAncestors,
 		Model:      httpapi.ModelInfo{Provider: cfg.LLM.Provider, Name: cfg.LLM.Model, Offline: cfg.LLM.Provider == config.Offline},
 		ActiveRuns: a.engine.Running, Logger: log,

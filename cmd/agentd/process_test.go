@@ -202,7 +202,18 @@ type stream struct {
 
 func (p *process) stream(conversation string, after int64) *stream {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	return p.watch(conversation, after, patience)
+}
+
+// slow is a stream for a model that needs its time.
+func (p *process) slow(conversation string) *stream {
+	p.t.Helper()
+	return p.watch(conversation, 0, 10*patience)
+}
+
+func (p *process) watch(conversation string, after int64, limit time.Duration) *stream {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	req, err := http.NewRequestWithContext(ctx, "GET", p.url+"/api/v1/conversations/"+conversation+"/events", nil)
 	if err != nil {
 		p.t.Fatal(err)

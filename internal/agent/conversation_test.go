@@ -341,6 +341,7 @@ func (s *stage) history() string {
 var (
 	ids      = regexp.MustCompile(`\b(call|msg|run|cnf|art)_(?:run_)?[0-9A-Z]{20,}(?:_\w+)?`)
 	volatile = regexp.MustCompile(`("(?:duration_ms|expires_at|args_digest|size_bytes)":)("[^"]*"|\d+)`)
+	bytesOf  = regexp.MustCompile(`\b\d+ bytes`) // a bundle's size depends on its date
 	until    = regexp.MustCompile(`until \d{4}-[0-9T:.-]+Z`)
 	offered  = regexp.MustCompile(`"tools":\[[^\]]*\],"dropped":\{[^}]*\}`) // TestOffered is about these
 	schema   = regexp.MustCompile(`"edit_schema":\{.*?\},"preview"`)
@@ -350,6 +351,7 @@ var (
 func (s *stage) stable(text string) string {
 	text = strings.ReplaceAll(text, s.base, "http://superset")
 	text = volatile.ReplaceAllString(text, "$1…")
+	text = bytesOf.ReplaceAllString(text, "… bytes")
 	text = until.ReplaceAllString(text, "until …")
 	text = offered.ReplaceAllString(text, `"tools":…`)
 	text = schema.ReplaceAllString(text, `"edit_schema":…,"preview"`)

@@ -100,8 +100,22 @@ func (s *Service) Work(ctx context.Context, runID string) error {
 		stop(errCancelled)
 	}
 	r.Who.Credential = cred
-	return newRun(s, r).work(ctx)
+	w := newRun(s, r)
+	if w.epoch, err = s.o.Store.Claim(ctx, runID); err == nil {
+		err = w.work(ctx)
+	}
+	switch fault.CodeOf(err) {
+	case codeTaken, codeEnded: // another process works on it, or has ended it
+		return nil
+	}
+	return err
 }
+
+// The log's words for a run that is no longer ours.
+const (
+	codeTaken = "run_taken"
+	codeEnded = "run_ended"
+)
 
 // Close waits for the calls that outlived their runs, so that a late answer is recorded before the log closes.
 // No run may be working.

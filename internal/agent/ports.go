@@ -20,6 +20,8 @@ type (
 
 	// Runs finds runs.
 	Runs interface {
+		// Claim makes the caller the one who may write to a run; who claimed it before is refused from then on.
+		Claim(ctx context.Context, id string) (epoch int64, err error)
 		Run(ctx context.Context, id string) (chat.Run, error)
 		ActiveRun(ctx context.Context, conversation string) (run chat.Run, ok bool, err error)
 		ActiveRuns(context.Context) ([]chat.Run, error)

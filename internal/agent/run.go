@@ -18,6 +18,7 @@ type run struct {
 	*Service
 	chat.Run
 	log       *slog.Logger
+	epoch     int64 // of our claim; a write after another's claim is refused
 	story     *story
 	offered   toolfilter.Offered
 	steps     int // model steps so far, those before a crash counted
@@ -129,7 +130,7 @@ func (r *run) end(ctx context.Context, outcome string, err error) error {
 	if errors.As(err, &failure) {
 		return failure.err
 	}
-	w := chat.Write{RunID: r.ID, Entries: r.final, End: true}
+	w := chat.Write{RunID: r.ID, Epoch: r.epoch, Entries: r.final, End: true}
 	open := r.story.unanswered()
 	for _, c := range open {
 		e, row := r.closing(c)
@@ -137,9 +138,6 @@ func (r *run) end(ctx context.Context, outcome string, err error) error {
 	}
 	w.Entries = append(w.Entries, chat.Entry{Event: r.terminal(ctx, outcome, err)})
 	_, err = r.o.Store.Write(context.WithoutCancel(ctx), w)
-	if fault.CodeOf(err) == "run_ended" { // somebody else ended it: a second writer is fenced here
-		return nil
-	}
 	return err
 }
 
@@ -173,7 +171,7 @@ const writeLimit = 5 * time.Second
 func (r *run) write(ctx context.Context, w chat.Write) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeLimit)
 	defer cancel()
-	w.RunID = r.ID
+	w.RunID, w.Epoch = r.ID, r.epoch
 	if _, err := r.o.Store.Write(ctx, w); err != nil {
 		return &storeError{fmt.Errorf("write to %s: %w", r.Conversation, err)}
 	}
