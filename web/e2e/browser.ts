@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type Frame, type Page } from 'playwright-core';
 
 const require = createRequire(import.meta.url);
 const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -75,8 +75,9 @@ export interface Violation {
 }
 
 /** What axe finds. The page's policy forbids injected scripts, so it is lifted after the page has loaded. */
-export async function axe(page: Page): Promise<Violation[]> {
-  const cdp = await page.context().newCDPSession(page);
+export async function axe(page: Page | Frame): Promise<Violation[]> {
+  const whole = 'context' in page ? page : page.page();
+  const cdp = await whole.context().newCDPSession(whole);
   await cdp.send('Page.setBypassCSP', { enabled: true });
   await page.evaluate(axeSource);
   const found = await page.evaluate(async () => {

@@ -2,6 +2,7 @@ import { mount } from 'svelte';
 import AppView from './App.svelte';
 import './app.css';
 import { Api } from './lib/api';
+import { Bridge } from './lib/bridge';
 import { readParams } from './lib/params';
 import { App } from './lib/state/app.svelte';
 
@@ -16,6 +17,20 @@ const app = new App(
     history.replaceState(null, '', url);
   },
 );
+if (app.params.embed && window.parent !== window) {
+  const listed = document.querySelector<HTMLMetaElement>('meta[name="agentd-parents"]')?.content ?? '';
+  app.bridge = new Bridge({
+    parent: window.parent,
+    self: window,
+    origins: [location.origin, ...listed.split(' ').filter((o) => o !== '')],
+    referrer: document.referrer,
+    oncontext: (c) => app.lookAt(c),
+    ontheme: (mode) => (app.hostTheme = mode),
+    onvisible: (open) => app.setPanelOpen(open),
+    ontoken: (token) => void app.signIn(token),
+  });
+}
 const target = document.getElementById('app');
 if (target) mount(AppView, { target, props: { app } });
+app.bridge?.start();
 void app.start();

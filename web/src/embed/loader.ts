@@ -115,12 +115,13 @@ function load(script: HTMLScriptElement): void {
     context = now;
     host.hidden = hideOn.some((p) => location.pathname.startsWith(p));
     host.style.display = host.hidden ? 'none' : '';
-    post({ type: 'context', context });
-    const more = await named(now);
-    // The user may be elsewhere by now.
-    if (!more || looked !== key) return;
-    context = { ...now, ...more };
-    post({ type: 'context', context });
+    // A name comes with its object, so that the frame says once what it looks at, not twice.
+    const asked = named(now);
+    const more = await Promise.race([asked, new Promise<null>((done) => setTimeout(done, 600, null))]);
+    if (looked !== key) return; // the user is elsewhere by now
+    post({ type: 'context', context: (context = { ...now, ...more }) });
+    const late = more ? null : await asked;
+    if (late && looked === key) post({ type: 'context', context: (context = { ...now, ...late }) });
   }
 
   let theme = themeNow();

@@ -1,7 +1,7 @@
-import { Malformed, bool, list, num, obj, one, opt, str, type Read, type Reader } from './check';
+import { Malformed, bool, json, list, num, obj, one, opt, str, type Read, type Reader } from './check';
 import { parseJson, writeJson, type Json } from './json';
 import { readSnapshot, type Snapshot } from './transcript';
-import type { Decision, View } from './wire';
+import { columnShape, type Decision, type View } from './wire';
 
 const environment = obj({ id: str, title: str, class: one('prod', 'staging', 'dev'), reachable: opt(bool) });
 const summary = obj({ id: str, title: str, updated_at: str, open_confirmations: num });
@@ -12,12 +12,34 @@ const me = obj({
   language: opt(str),
   model: opt(obj({ provider: str, name: opt(str), offline: opt(bool) })),
 });
+const card = obj({
+  confirmation_id: str,
+  conversation_id: str,
+  tool: str,
+  env_id: opt(str),
+  dangerous: bool,
+  preview: obj({ object: opt(str) }),
+  created_at: str,
+  expires_at: str,
+  own: opt(bool),
+});
+const page = obj({
+  columns: list(columnShape),
+  rows: list(list(json)),
+  text: opt(str),
+  total: opt(num),
+  next_cursor: opt(str),
+  eof: bool,
+  expires_at: str,
+});
 const field = obj({ pointer: str, detail: str });
 const problem = obj({ code: str, detail: opt(str), title: opt(str), request_id: opt(str), errors: list(field) });
 
 export type Environment = Read<typeof environment>;
 export type Summary = Read<typeof summary>;
 export type Me = Read<typeof me>;
+export type Card = Read<typeof card>;
+export type ArtifactPage = Read<typeof page>;
 export type Field = Read<typeof field>;
 
 const none: Reader<void> = () => undefined;
@@ -101,6 +123,33 @@ export class Api {
 
   retry = (id: string, call: string) =>
     this.#call('POST', `conversations/${encodeURIComponent(id)}/calls/${encodeURIComponent(call)}/retry`, none, {});
+
+  /** Swaps a token of the embedding page for a session of this origin. */
+  handover = (token: string) => this.#call('POST', 'handover', none, { token });
+
+  rename = (id: string, title: string) =>
+    this.#call('PATCH', `conversations/${encodeURIComponent(id)}`, none, { title });
+
+  remove = (id: string) => this.#call('DELETE', `conversations/${encodeURIComponent(id)}`, none, {});
+
+  feedback = (id: string, message: string, rating: 'up' | 'down') =>
+    this.#call(
+      'POST',
+      `conversations/${encodeURIComponent(id)}/messages/${encodeURIComponent(message)}/feedback`,
+      none,
+      { rating },
+    );
+
+  confirmations = (signal?: AbortSignal) =>
+    this.#call('GET', 'confirmations?state=pending', obj({ confirmations: list(card) }), undefined, signal).then(
+      (r) => r.confirmations,
+    );
+
+  artifact = (id: string, o: { cursor?: string; limit: number }, signal?: AbortSignal) =>
+    this.#call('GET', `artifacts/${encodeURIComponent(id)}?${query(o)}`, page, undefined, signal);
+
+  downloadUrl = (id: string, format?: string) =>
+    `${this.base}artifacts/${encodeURIComponent(id)}/download${format ? `?format=${format}` : ''}`;
 
   eventsUrl = (id: string) => `${this.base}conversations/${encodeURIComponent(id)}/events`;
 

@@ -17,6 +17,8 @@ export function handleKey(e: KeyboardEvent, app: App, actions: Actions): void {
   else if (e.altKey && (e.key === 'ArrowUp' || e.key === 'ArrowDown')) moveTurn(e.key === 'ArrowUp' ? -1 : 1);
   else if (e.key === 'Escape' && app.session.running && !document.querySelector('dialog[open]'))
     void app.session.stop();
+  else if (e.key === 'Escape' && app.bridge && !document.querySelector('dialog[open]'))
+    app.bridge.send({ type: 'close' });
   else if (e.key === '/' && !inField(e)) document.getElementById('composer')?.focus();
   else return;
   e.preventDefault();

@@ -22,39 +22,53 @@ export interface Params {
   dropped: string[];
 }
 
-/** Reads the query of the page's address. Never throws. */
-export function readParams(search: string): Params {
-  const q = new URLSearchParams(search);
-  const dropped: string[] = [];
-  const take = (name: string, ok: (v: string) => boolean): string | undefined => {
-    const v = q.get(name);
-    if (v === null || v === '') return undefined;
-    if (q.getAll(name).length === 1 && ok(v)) return v;
+type Get = (name: string) => string | undefined;
+
+const text = (max: number) => (v: string) => [...v].length <= max && !control.test(v);
+
+/** Takes a value that is well-formed; the name of any other is noted. */
+const taker =
+  (get: Get, dropped: string[]) =>
+  (name: string, ok: (v: string) => boolean): string | undefined => {
+    const v = get(name);
+    if (v === undefined || v === '') return undefined;
+    if (ok(v)) return v;
     dropped.push(name);
     return undefined;
   };
-  const text = (max: number) => (v: string) => [...v].length <= max && !control.test(v);
 
+/** Reads what a page says it shows, value by value. Used for addresses and for the words of an embedding page. */
+export function readView(get: Get): { view: View; dropped: string[] } {
+  const dropped: string[] = [];
+  const take = taker(get, dropped);
   const view: View = {};
   const objectType = take('objectType', (v) => types.includes(v));
-  let objectId = take('objectId', (v) => idShape.test(v));
+  const objectId = take('objectId', (v) => idShape.test(v));
   const objectName = take('objectName', text(120));
   const route = take('route', (v) => /^\/(?!\/)/.test(v) && text(512)(v));
-  if (objectId && !objectType) {
-    if (!dropped.includes('objectType')) dropped.push('objectId');
-    objectId = undefined;
-  }
   if (objectType) view.objectType = objectType;
-  if (objectId) view.objectId = objectId;
+  if (objectType && objectId) view.objectId = objectId;
   if (objectType && objectName) view.objectName = objectName;
   if (route) view.route = route;
+  // An id of nothing is not an id; where the type was wrong, that is already said.
+  if (objectId && !objectType && !dropped.includes('objectType')) dropped.push('objectId');
+  return { view, dropped };
+}
+
+/** Reads the query of the page's address. Never throws. */
+export function readParams(search: string): Params {
+  const q = new URLSearchParams(search);
+  // A value that is there twice means nothing: it is dropped as a malformed one is.
+  const get: Get = (name) => (q.getAll(name).length > 1 ? '\0' : (q.get(name) ?? undefined));
+  const { view, dropped } = readView(get);
+  const take = taker(get, dropped);
   return {
     view,
     envId: take('envId', (v) => envShape.test(v)),
     conversation: take('c', (v) => conversationShape.test(v)),
     lang: take('lang', (v) => v === 'en' || v === 'ru') as Params['lang'],
     theme: take('theme', (v) => v === 'light' || v === 'dark') as Params['theme'],
-    draft: take('q', text(2000)) ?? '',
+    draft: take('q', (v) => [...v].length <= 2000 && !v.includes('\0')) ?? '',
     embed: q.get('embed') === '1',
     dropped,
   };

@@ -16,11 +16,11 @@ const artifact = obj({
   expires_at: opt(str),
 });
 
-const column = obj({ name: str, type: opt(str), exact: opt(bool) });
+export const columnShape = obj({ name: str, type: opt(str), exact: opt(bool) });
 
 const preview = obj({
   text: opt(str),
-  columns: list(column),
+  columns: list(columnShape),
   rows: list(list(json)),
   items: list(json),
   object: opt(json),
@@ -150,7 +150,7 @@ export type EventOf<T extends EventType> = Extract<WireEvent, { type: T }>;
 
 export type Risk = Read<typeof risk>;
 export type Preview = Read<typeof preview>;
-export type Column = Read<typeof column>;
+export type Column = Read<typeof columnShape>;
 export type Artifact = Read<typeof artifact>;
 export type Link = Read<typeof link>;
 export type View = Read<typeof view>;

@@ -33,6 +33,8 @@ export const en = {
   context: 'Page context',
   dropContext: 'Ask without the page context',
   restoreContext: 'Use the page context again',
+  contextChanged: 'Context changed: {name}',
+  openFull: 'Open in full',
   paramsDropped: 'Left out of the link because they are not valid: {names}.',
   envUnknown: 'The link names an environment that does not exist here: {env}.',
   dismiss: 'Dismiss',

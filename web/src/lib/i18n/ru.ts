@@ -40,6 +40,8 @@ export const ru: Messages = {
   context: 'Контекст страницы',
   dropContext: 'Спросить без контекста страницы',
   restoreContext: 'Вернуть контекст страницы',
+  contextChanged: 'Контекст изменился: {name}',
+  openFull: 'Открыть целиком',
   paramsDropped: 'Недопустимые параметры ссылки отброшены: {names}.',
   envUnknown: 'В ссылке указано окружение, которого здесь нет: {env}.',
   dismiss: 'Скрыть',

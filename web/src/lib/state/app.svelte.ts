@@ -1,7 +1,10 @@
 import { createContext } from 'svelte';
 import { Refused, type Api, type Environment, type Me, type Summary } from '../api';
 import { I18n, chooseLang, type Lang } from '../i18n/i18n.svelte';
-import type { Params } from '../params';
+import type { Bridge } from '../bridge';
+import type { HostContext } from '../../embed/protocol';
+import { readView, type Params } from '../params';
+import { typeName } from '../words';
 import type { View, WireEvent } from '../wire';
 import { Announcer } from './announcer.svelte';
 import { Prefs } from './prefs.svelte';
@@ -35,6 +38,14 @@ export class App {
   listCursor = $state('');
   listLoaded = $state(false);
   notices = $state.raw<Notice[]>([]);
+  /** The page that embeds this one; null on the full page. */
+  bridge = $state.raw<Bridge | null>(null);
+  hostTheme = $state<'light' | 'dark' | null>(null);
+  /** Said once above the message field when the embedding page shows something else. */
+  contextNote = $state('');
+  /** What happened while the panel was closed. */
+  unseen = $state(0);
+  #panelOpen = true;
   online = $state(true);
 
   /** Longest message that the server takes, in characters. */
@@ -79,6 +90,7 @@ export class App {
   async start(): Promise<void> {
     await this.checkIdentity();
     if (this.blocked) return;
+    clearInterval(this.#identity);
     this.#identity = setInterval(() => void this.checkIdentity(), identityMs);
     const open = this.params.conversation;
     await Promise.all([this.readEnvironments(), this.readList(), open ? this.session.show(open) : undefined]);
@@ -141,6 +153,47 @@ export class App {
     }
   }
 
+  /** Takes what the embedding page shows. Old turns keep what they were asked about. */
+  lookAt(c: HostContext): void {
+    const text = (v: unknown) => (typeof v === 'string' ? v : undefined);
+    const { view } = readView((name) => text((c as Record<string, unknown>)[name]));
+    const other = view.objectType !== this.view.objectType || view.objectId !== this.view.objectId;
+    this.view = view;
+    if (!this.params.lang && !this.prefs.lang && c.lang) this.i18n.lang = chooseLang(c.lang, this.i18n.lang);
+    // A name that comes late still belongs to the same object.
+    if ((!other && !this.contextNote) || this.session.conversation.items.length === 0) return;
+    const name =
+      view.objectName || [view.objectType ? typeName(view.objectType, this.i18n.t) : '—', view.objectId].join(' ');
+    this.contextNote = this.i18n.t('contextChanged', { name: name.trim() });
+    if (other) this.announcer.say(this.contextNote);
+  }
+
+  setPanelOpen(open: boolean): void {
+    this.#panelOpen = open;
+    if (open) this.unseen = 0;
+  }
+
+  /** Signs in with the embedding page's token, where it has one. */
+  async signIn(token: string): Promise<void> {
+    try {
+      await this.api.handover(token);
+    } catch (e) {
+      this.#failed(e);
+      return;
+    }
+    await this.checkIdentity();
+    if (!this.blocked && this.environments.length === 0) await this.start();
+  }
+
+  /** The address of this page without its frame. */
+  fullQuery(): string {
+    const q = new URLSearchParams();
+    for (const [k, v] of Object.entries(this.view)) if (v) q.set(k, v);
+    if (this.envId) q.set('envId', this.envId);
+    if (this.session.id) q.set('c', this.session.id);
+    return q.toString();
+  }
+
   openConversation(id: string): void {
     this.onopen(id);
     void this.session.show(id);
@@ -155,6 +208,7 @@ export class App {
     const text = this.draft;
     if (this.session.open.length > 0) return;
     this.draft = '';
+    this.contextNote = '';
     const taken = await this.session.send(text, this.sentView, this.envId);
     if (!taken && this.draft === '') this.draft = text;
   }
@@ -215,7 +269,10 @@ export class App {
   #block(why: Exclude<Blocked, null>): void {
     this.blocked = why;
     if (why === 'other-user') this.session.close();
-    else this.session.setVisible(false);
+    else {
+      this.session.setVisible(false);
+      if (this.bridge?.handover) this.bridge.send({ type: 'needToken' });
+    }
     this.announcer.say(this.i18n.t(why === 'other-user' ? 'otherUser' : 'sessionExpired'), true);
   }
 
@@ -250,6 +307,7 @@ export class App {
       case 'run_finished':
       case 'run_error':
         clearTimeout(this.#slow);
+        if (!this.#panelOpen) this.unseen++;
         if (e.type === 'run_error') this.announcer.say(t('runFailed'), true);
         else if (e.outcome === 'answered') this.announcer.say(t('answered'));
         else if (e.outcome === 'cancelled') this.announcer.say(t('cancelled'));
