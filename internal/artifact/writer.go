@@ -31,8 +31,9 @@ type Spec struct {
 	// Size is the payload's size where it is known; 0 reserves the cap.
 	Size int64
 
-	// Partial says that the source itself had more.
+	// Partial says that the source itself had more, Unsure that nobody knows whether it had.
 	Partial bool
+	Unsure  bool
 
 	// Fallback goes to the fallback backend at once, since the first one has just failed.
 	Fallback bool
@@ -54,6 +55,7 @@ type Writer struct {
 	items *itemColumns // nil where the columns were given
 	bound string       // chat.BoundBySize or BoundByTime once a cap is reached
 	part  bool
+	vague bool // whether the source had more is not known
 	done  bool
 	line  []byte
 }
@@ -95,7 +97,7 @@ func (s *Store) Create(ctx context.Context, spec Spec) (*Writer, error) {
 		s.giveUp(ctx, meta.ID)
 		return nil, fault.Wrap(fault.Internal, "", err)
 	}
-	w := &Writer{s: s, ctx: ctx, meta: meta, draft: d, sum: sha256.New(), start: now, part: spec.Partial}
+	w := &Writer{s: s, ctx: ctx, meta: meta, draft: d, sum: sha256.New(), start: now, part: spec.Partial, vague: spec.Unsure}
 	w.buf = bufio.NewWriterSize(d, writeBuffer)
 	if spec.Format == chat.FormatRows && spec.Columns == nil {
 		w.items = &itemColumns{}
@@ -205,9 +207,13 @@ func (w *Writer) commit() error {
 	}
 	now := w.s.o.Now()
 	w.meta.Size, w.meta.SHA256 = w.size, hex.EncodeToString(w.sum.Sum(nil))
-	w.meta.Coverage = chat.CoverageComplete
-	if w.bound != "" || w.part {
+	switch {
+	case w.bound != "" || w.part:
 		w.meta.Coverage = chat.CoveragePrefix
+	case w.vague:
+		w.meta.Coverage = chat.CoverageUnknown
+	default:
+		w.meta.Coverage = chat.CoverageComplete
 	}
 	if w.meta.Format == chat.FormatRows {
 		rows := w.rows

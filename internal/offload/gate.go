@@ -35,10 +35,11 @@ const (
 
 // Options of a Gate. Zero values are the defaults of the configuration's documentation.
 type Options struct {
-	MaxChars   int            // characters of a result for the model
-	BatchChars int            // characters of all results of one model step
-	ToolChars  map[string]int // tool → a smaller limit of its own
-	MaxHeld    int64          // bytes of a result in memory that are still stored
+	MaxChars   int                 // characters of a result for the model
+	BatchChars int                 // characters of all results of one model step
+	ToolChars  map[string]int      // tool → a smaller limit of its own
+	Narrowing  map[string][]string // tool → its arguments that make a result smaller; see NarrowingOf
+	MaxHeld    int64               // bytes of a result in memory that are still stored
 	Mode       Mode
 	Log        *slog.Logger // nil is slog.Default
 }
@@ -107,13 +108,13 @@ func (g *Gate) Bound(ctx context.Context, c tool.Call, r tool.Result) Bounded {
 			}
 		}
 	}
-	if r.Artifact == nil && out.Cut && c.Name != ReadArtifact {
+	if r.Artifact == nil && shown && (out.Cut || r.Keep) && c.Name != ReadArtifact {
 		b.Artifact = g.keep(ctx, c, r, out)
 	}
 	if b.Summary == "" {
 		b.Summary = count(out)
 	}
-	say.notice = notice(out, b.Artifact, c.Name == ReadArtifact, limit-say.size()-utf8.RuneCountInString(out.Text))
+	say.notice = notice(out, b.Artifact, g.o.Narrowing[c.Name], c.Name == ReadArtifact, limit-say.size()-utf8.RuneCountInString(out.Text))
 	b.Text = say.around(out.Text)
 	return b
 }
@@ -125,6 +126,9 @@ var reserved = []string{"_artifact", "_artifact_uri", "_missing_uris"}
 func (g *Gate) preview(c tool.Call, r tool.Result, room int) (out summarise.Out, shown bool) {
 	room = max(room, 1)
 	o := summarise.Options{Limit: room, Notice: min(noticeRoom, room/2), Total: r.Total, More: r.Bounded, Reserved: reserved, Tail: true}
+	if r.Keep && r.Artifact == nil { // there will be a notice, cut or not
+		o.Limit, o.Notice = room-o.Notice, 0
+	}
 	if c.Name == ReadArtifact { // a page counts itself; its place in the whole stands in the summary
 		o.Total, o.More = nil, false
 	} else if r.Bounded || r.Total != nil {

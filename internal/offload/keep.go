@@ -26,7 +26,7 @@ type payload struct {
 // keep stores the whole of a result whose preview was cut. It goes down the ladder: too large or no quota,
 // then the fallback store, then none; it always says what became of it.
 func (g *Gate) keep(ctx context.Context, c tool.Call, r tool.Result, out summarise.Out) *chat.Artifact {
-	if g.store == nil || g.o.Mode != Auto {
+	if g.store == nil || g.o.Mode == Off || g.o.Mode == Explicit && !r.Keep {
 		return &chat.Artifact{Decision: chat.ArtifactSkipped}
 	}
 	p := wholeOf(r, out)
@@ -37,6 +37,7 @@ func (g *Gate) keep(ctx context.Context, c tool.Call, r tool.Result, out summari
 	spec := artifact.Spec{
 		Owner: owner(c), CallID: c.ID, Tool: c.Name, Title: r.Summary, Format: p.format, Columns: p.columns, Size: p.size,
 		Partial: r.Bounded || r.Total != nil && *r.Total > out.Count && p.format == chat.FormatRows,
+		Unsure:  out.Partial,
 	}
 	m, err := g.put(ctx, spec, p.write)
 	if err != nil {
@@ -170,13 +171,40 @@ func enter(d *jsontext.Decoder, main string) error {
 	return nil
 }
 
+// create opens an artifact in the store or, where that fails, in the fallback store. What fails later is not
+// begun again: a stream goes by once.
+func (g *Gate) create(ctx context.Context, spec artifact.Spec) (*artifact.Writer, error) {
+	w, err := g.store.Create(ctx, spec)
+	if fault.KindOf(err) != fault.Internal || ctx.Err() != nil {
+		return w, err
+	}
+	spec.Fallback = true
+	w, ferr := g.store.Create(ctx, spec)
+	if ferr != nil {
+		return nil, errors.Join(err, ferr)
+	}
+	return w, nil
+}
+
+// Rows opens an artifact for rows that a tool streams, because the whole was asked for. The tool writes rows,
+// stops at artifact.ErrFull, commits, and gives what Commit returned as its result's artifact; it aborts where
+// it cannot. partial says that the source itself has more. Errors are those of artifact.Store's Create.
+func (g *Gate) Rows(ctx context.Context, c tool.Call, title string, cols []chat.Column, partial bool) (*artifact.Writer, error) {
+	if g.store == nil || g.o.Mode == Off {
+		return nil, fault.New(fault.Invalid, "Whole results are not kept here.")
+	}
+	return g.create(ctx, artifact.Spec{
+		Owner: owner(c), CallID: c.ID, Tool: c.Name, Title: title, Format: chat.FormatRows, Columns: cols, Partial: partial,
+	})
+}
+
 // Store keeps r as a file for download, in one go. Its error has the kind of the store's: Conflict with code
 // quota, Canceled, Internal; TooLarge where a cap cut it, since half a file is none. Nothing is left then.
 func (g *Gate) Store(ctx context.Context, who chat.Identity, conversation, title string, r io.Reader) (*chat.Artifact, error) {
 	if g.store == nil {
 		return nil, fault.New(fault.Internal, "There is no store.")
 	}
-	w, err := g.store.Create(ctx, artifact.Spec{
+	w, err := g.create(ctx, artifact.Spec{
 		Owner: artifact.Owner{User: who.User, Conversation: conversation}, Title: title, Format: chat.FormatBinary,
 	})
 	if err != nil {

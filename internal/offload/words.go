@@ -2,6 +2,7 @@ package offload
 
 import (
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -71,17 +72,23 @@ func (f framed) size() int {
 func (f framed) around(text string) string { return join(f.before, text, f.after, f.notice) }
 
 // notice tells the model how much it sees, how to read more, and that repeating the call gives the same. It is
-// shorter where there is less room, and the pointer is the last to go.
-func notice(out summarise.Out, a *chat.Artifact, reading bool, room int) string {
+// shorter where there is less room, and the pointer is the last to go. Advice names arguments that the tool has.
+func notice(out summarise.Out, a *chat.Artifact, narrowing []string, reading bool, room int) string {
 	room-- // its line break
 	seen, pointer, how := seen(out), "", ""
 	switch {
 	case reading:
 	case a != nil && a.Decision == chat.ArtifactCreated:
 		pointer = "_artifact_uri: " + URI(a.ID)
-		how = stored(a) + " Repeating this call gives the same cut."
+		how = stored(a)
+		if out.Cut {
+			how += " Repeating this call gives the same cut."
+		}
 	case a != nil && out.Cut:
-		how = "The whole was not stored: " + reason(a.Decision) + " Repeating this call gives the same cut; ask for less instead: fewer columns, a filter, a smaller page."
+		how = "The whole was not stored: " + reason(a.Decision) + " Repeating this call gives the same cut."
+		if len(narrowing) > 0 {
+			how += " Ask for less with " + strings.Join(narrowing, ", ") + "."
+		}
 	}
 	for _, s := range []string{join(seen, how, pointer), join(how, pointer), join(seen, pointer), pointer, seen} {
 		if s != "" && utf8.RuneCountInString(s) <= room {

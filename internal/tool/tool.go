@@ -103,6 +103,7 @@ type Result struct {
 	Links    []chat.Link
 	Warnings []string
 	Hint     string // for the model only, never shortened: the cursor of the next page
+	Keep     bool   // the whole was asked for: it is kept as an artifact whatever the preview shows
 
 	// Artifact is set by tools that stored their payload themselves, as a backup or an export.
 	Artifact *chat.Artifact

@@ -421,12 +421,17 @@ func caps(b *bench) {
 	b.prefix(w, w.WriteRow([]byte(`2`)), true, chat.BoundByTime, 1)
 
 	b.store = b.with(artifact.Options{})
-	w = b.writer(artifact.Spec{Format: chat.FormatRows, Partial: true})
-	b.must(w.WriteRow([]byte(`1`)))
-	m, err := w.Commit()
-	b.must(err)
-	if m.Coverage != chat.CoveragePrefix {
-		b.Errorf("a source that had more gives coverage %s", m.Coverage)
+	for want, spec := range map[string]artifact.Spec{
+		chat.CoveragePrefix:  {Format: chat.FormatRows, Partial: true},
+		chat.CoverageUnknown: {Format: chat.FormatRows, Unsure: true},
+	} {
+		w = b.writer(spec)
+		b.must(w.WriteRow([]byte(`1`)))
+		m, err := w.Commit()
+		b.must(err)
+		if m.Coverage != want {
+			b.Errorf("coverage %s, want %s", m.Coverage, want)
+		}
 	}
 }
 
