@@ -15,7 +15,7 @@ const migrationTime = 5 * time.Minute
 
 type exportArgs struct {
 	EnvID string `json:"env_id,omitempty" jsonschema:"description=Environment; default: the current one"`
-	Type  string `json:"type" jsonschema:"enum=dashboard,enum=chart,enum=dataset"`
+	Type  string `json:"type" jsonschema:"enum=dashboard,enum=chart,enum=dataset,description=Kind of the objects"`
 	IDs   []int  `json:"ids" jsonschema:"minItems=1,maxItems=20,uniqueItems=true,description=Numbers of the objects"`
 }
 

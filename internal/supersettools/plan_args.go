@@ -9,8 +9,8 @@ import (
 
 // A mapPair is one entry of a map that a model can write down.
 type mapPair struct {
-	From string `json:"from" jsonschema:"minLength=1,maxLength=250"`
-	To   string `json:"to" jsonschema:"minLength=1,maxLength=250"`
+	From string `json:"from" jsonschema:"minLength=1,maxLength=250,description=In the source"`
+	To   string `json:"to" jsonschema:"minLength=1,maxLength=250,description=In the target"`
 }
 
 // What of existing objects of the target is overwritten.
@@ -23,7 +23,7 @@ const (
 type planArgs struct {
 	Source      string    `json:"source_env" jsonschema:"description=Environment to copy from"`
 	Target      string    `json:"target_env" jsonschema:"description=Environment to copy to"`
-	Type        string    `json:"type" jsonschema:"enum=dashboard,enum=dataset"`
+	Type        string    `json:"type" jsonschema:"enum=dashboard,enum=dataset,description=Kind of the objects"`
 	IDs         []int     `json:"ids" jsonschema:"minItems=1,maxItems=20,uniqueItems=true,description=Numbers in the source"`
 	DatabaseMap []mapPair `json:"database_map,omitempty" jsonschema:"maxItems=20,description=Connections of the source to those of the target\\, by uuid or name"`
 	SchemaMap   []mapPair `json:"schema_map,omitempty" jsonschema:"maxItems=20,description=Schemas of tables"`

@@ -18,8 +18,8 @@ type searchDashboardsArgs struct {
 	Query         string `json:"query,omitempty" jsonschema:"maxLength=200,description=Part of the title or slug"`
 	Mine          bool   `json:"mine,omitempty" jsonschema:"description=Only those that the user owns"`
 	Published     *bool  `json:"published,omitempty" jsonschema:"description=true: only published; false: only drafts"`
-	Certified     *bool  `json:"certified,omitempty"`
-	OwnerID       int    `json:"owner_id,omitempty" jsonschema:"minimum=1"`
+	Certified     *bool  `json:"certified,omitempty" jsonschema:"description=true: only certified"`
+	OwnerID       int    `json:"owner_id,omitempty" jsonschema:"minimum=1,description=Superset id of an owner"`
 	ChangedBefore int    `json:"changed_before_days,omitempty" jsonschema:"minimum=1,maximum=36500,description=Not changed for so many days"`
 	Sort          string `json:"sort,omitempty" jsonschema:"enum=title,enum=changed,enum=-changed,description=-changed (newest first) is the default"`
 	Page          int    `json:"page,omitempty" jsonschema:"minimum=0,maximum=100000,description=From 0"`

@@ -12,10 +12,10 @@ import (
 type searchDatasetsArgs struct {
 	EnvID      string `json:"env_id,omitempty" jsonschema:"description=Environment; default: the current one"`
 	Query      string `json:"query,omitempty" jsonschema:"maxLength=200,description=Part of the name"`
-	DatabaseID int    `json:"database_id,omitempty" jsonschema:"minimum=1"`
-	Schema     string `json:"schema,omitempty" jsonschema:"maxLength=255"`
-	Kind       string `json:"kind,omitempty" jsonschema:"enum=physical,enum=virtual"`
-	OwnerID    int    `json:"owner_id,omitempty" jsonschema:"minimum=1"`
+	DatabaseID int    `json:"database_id,omitempty" jsonschema:"minimum=1,description=Only of this database"`
+	Schema     string `json:"schema,omitempty" jsonschema:"maxLength=255,description=Only of this schema"`
+	Kind       string `json:"kind,omitempty" jsonschema:"enum=physical,enum=virtual,description=physical: tables; virtual: SQL"`
+	OwnerID    int    `json:"owner_id,omitempty" jsonschema:"minimum=1,description=Superset id of an owner"`
 	Page       int    `json:"page,omitempty" jsonschema:"minimum=0,maximum=100000,description=From 0"`
 	PageSize   int    `json:"page_size,omitempty" jsonschema:"minimum=1,maximum=50,description=Default 50"`
 }

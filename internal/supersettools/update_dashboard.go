@@ -18,17 +18,17 @@ type updateDashboardArgs struct {
 }
 
 type dashboardPatch struct {
-	Title                *string `json:"title,omitempty" jsonschema:"minLength=1,maxLength=500"`
-	Slug                 *string `json:"slug,omitempty" jsonschema:"maxLength=255"`
-	Published            *bool   `json:"published,omitempty"`
+	Title                *string `json:"title,omitempty" jsonschema:"minLength=1,maxLength=500,description=New title"`
+	Slug                 *string `json:"slug,omitempty" jsonschema:"maxLength=255,description=New slug"`
+	Published            *bool   `json:"published,omitempty" jsonschema:"description=false: draft"`
 	OwnerIDs             *[]int  `json:"owner_ids,omitempty" jsonschema:"maxItems=50,description=All owners from now on"`
 	RoleIDs              *[]int  `json:"role_ids,omitempty" jsonschema:"maxItems=50,description=All roles from now on"`
-	CertifiedBy          *string `json:"certified_by,omitempty" jsonschema:"maxLength=500"`
-	CertificationDetails *string `json:"certification_details,omitempty" jsonschema:"maxLength=5000"`
-	CSS                  *string `json:"css,omitempty" jsonschema:"maxLength=50000"`
+	CertifiedBy          *string `json:"certified_by,omitempty" jsonschema:"maxLength=500,description=Who vouches"`
+	CertificationDetails *string `json:"certification_details,omitempty" jsonschema:"maxLength=5000,description=What for"`
+	CSS                  *string `json:"css,omitempty" jsonschema:"maxLength=50000,description=Whole stylesheet"`
 	RefreshSeconds       *int    `json:"refresh_seconds,omitempty" jsonschema:"minimum=0,maximum=86400,description=0: never"`
-	RemoveChartIDs       []int   `json:"remove_chart_ids,omitempty" jsonschema:"maxItems=100"`
-	AddChartIDs          []int   `json:"add_chart_ids,omitempty" jsonschema:"maxItems=20"`
+	RemoveChartIDs       []int   `json:"remove_chart_ids,omitempty" jsonschema:"maxItems=100,description=Charts to take off"`
+	AddChartIDs          []int   `json:"add_chart_ids,omitempty" jsonschema:"maxItems=20,description=Charts to put on"`
 }
 
 func updateDashboard(d Deps) tool.Tool {

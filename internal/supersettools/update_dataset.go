@@ -31,20 +31,20 @@ type datasetPatch struct {
 }
 
 type metricPatch struct {
-	Op          string  `json:"op" jsonschema:"enum=add,enum=update,enum=delete"`
-	Name        string  `json:"metric_name" jsonschema:"minLength=1,maxLength=255"`
+	Op          string  `json:"op" jsonschema:"enum=add,enum=update,enum=delete,description=What to do"`
+	Name        string  `json:"metric_name" jsonschema:"minLength=1,maxLength=255,description=Name"`
 	Expression  *string `json:"expression,omitempty" jsonschema:"minLength=1,maxLength=10000,description=SQL"`
-	VerboseName *string `json:"verbose_name,omitempty" jsonschema:"maxLength=1024"`
-	Format      *string `json:"d3format,omitempty" jsonschema:"maxLength=128"`
+	VerboseName *string `json:"verbose_name,omitempty" jsonschema:"maxLength=1024,description=Name that people see"`
+	Format      *string `json:"d3format,omitempty" jsonschema:"maxLength=128,description=Number format"`
 }
 
 type columnPatch struct {
-	Name        string  `json:"column_name" jsonschema:"minLength=1,maxLength=255"`
-	VerboseName *string `json:"verbose_name,omitempty" jsonschema:"maxLength=1024"`
-	Description *string `json:"description,omitempty" jsonschema:"maxLength=10000"`
-	Time        *bool   `json:"is_dttm,omitempty"`
-	GroupBy     *bool   `json:"groupby,omitempty"`
-	Filterable  *bool   `json:"filterable,omitempty"`
+	Name        string  `json:"column_name" jsonschema:"minLength=1,maxLength=255,description=Name; a new one is a calculated column"`
+	VerboseName *string `json:"verbose_name,omitempty" jsonschema:"maxLength=1024,description=Name that people see"`
+	Description *string `json:"description,omitempty" jsonschema:"maxLength=10000,description=New description"`
+	Time        *bool   `json:"is_dttm,omitempty" jsonschema:"description=It is a time"`
+	GroupBy     *bool   `json:"groupby,omitempty" jsonschema:"description=It can be a dimension"`
+	Filterable  *bool   `json:"filterable,omitempty" jsonschema:"description=It can be filtered"`
 	Expression  *string `json:"expression,omitempty" jsonschema:"maxLength=10000,description=SQL of a calculated column"`
 }
 
