@@ -29,6 +29,10 @@ type Chart struct {
 
 // Chart reads one chart by id or uuid. A hidden one is Missing.
 func (s *Session) Chart(ctx context.Context, ref Ref) (Chart, error) {
+	ref, err := s.resolve(ctx, charts, ref)
+	if err != nil {
+		return Chart{}, err
+	}
 	var got struct {
 		Result Chart `json:"result"`
 	}

@@ -99,6 +99,10 @@ type Dashboard struct {
 
 // Dashboard reads one dashboard. A hidden one is Missing.
 func (s *Session) Dashboard(ctx context.Context, ref Ref) (Dashboard, error) {
+	ref, err := s.resolve(ctx, dashboards, ref)
+	if err != nil {
+		return Dashboard{}, err
+	}
 	var got struct {
 		Result Dashboard `json:"result"`
 	}

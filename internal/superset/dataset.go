@@ -138,6 +138,10 @@ var datasetParts = names{"id", "uuid", "table_name", "schema", "catalog", "kind"
 
 // Dataset reads one dataset by id or uuid. A hidden one is Missing.
 func (s *Session) Dataset(ctx context.Context, ref Ref) (Dataset, error) {
+	ref, err := s.resolve(ctx, datasets, ref)
+	if err != nil {
+		return Dataset{}, err
+	}
 	var got struct {
 		Result Dataset `json:"result"`
 	}

@@ -152,11 +152,12 @@ func prefix(t, p []rune) bool {
 	return true
 }
 
-// A Ref names an object the way a person does: by one of ID, UUID and Slug.
+// A Ref names an object the way a person does: by one of ID, UUID, Slug and Link.
 type Ref struct {
 	ID   int
 	UUID string
 	Slug string
+	Link string // key of a permalink, which is looked up first
 }
 
 // String is the reference as it stands in an address.

@@ -129,7 +129,14 @@ func getDashboard(t *testing.T, base string) {
 			t.Errorf("%s: got %d, want %d", ref, got.ID, want.ID)
 		}
 	}
-	for ref, kind := range map[string]fault.Kind{`"no-such-slug"`: fault.Missing, `999999`: fault.Missing, `"2024"`: fault.Missing} {
+	var link struct {
+		Key string `json:"key"`
+	}
+	b.call("POST", "/api/v1/dashboard/sales-overview/permalink", map[string]any{}, &link)
+	if got := data[shown](t, b.mustRun("get_dashboard", `{"dashboard":"https://bi.example.com/superset/dashboard/p/`+link.Key+`/"}`)); got.ID != want.ID {
+		t.Errorf("permalink: got %d, want %d", got.ID, want.ID)
+	}
+	for ref, kind := range map[string]fault.Kind{`"/superset/dashboard/p/nope/"`: fault.Missing, `"no-such-slug"`: fault.Missing, `999999`: fault.Missing, `"2024"`: fault.Missing} {
 		if _, err := b.run("get_dashboard", `{"dashboard":`+ref+`}`); fault.KindOf(err) != kind {
 			t.Errorf("%s: %v, want %s", ref, err, kind)
 		}

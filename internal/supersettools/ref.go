@@ -27,9 +27,9 @@ const (
 func (o op) ref(pointer string, k kind, text string) (superset.Ref, error) {
 	text = strings.TrimSpace(text)
 	if strings.Contains(text, "/") {
-		part, err := o.fromAddress(pointer, k, text)
-		if err != nil {
-			return superset.Ref{}, err
+		part, link, err := o.fromAddress(pointer, k, text)
+		if err != nil || link {
+			return superset.Ref{Link: part}, err
 		}
 		text = part
 	}
@@ -49,11 +49,13 @@ func (o op) ref(pointer string, k kind, text string) (superset.Ref, error) {
 	return superset.Ref{}, invalid(pointer, "must be a chart's id, uuid or address")
 }
 
-// fromAddress picks the name of the object out of the address of its page.
-func (o op) fromAddress(pointer string, k kind, text string) (string, error) {
+var keyPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// fromAddress picks the name of the object out of the address of its page. link says that it is the key of a permalink.
+func (o op) fromAddress(pointer string, k kind, text string) (part string, link bool, err error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return "", invalid(pointer, "is not an address that can be read")
+		return "", false, invalid(pointer, "is not an address that can be read")
 	}
 	path := u.Path
 	if u.Host != "" {
@@ -61,15 +63,15 @@ func (o op) fromAddress(pointer string, k kind, text string) (string, error) {
 		if path, ok = o.env.Client.Owns(u); !ok {
 			for _, e := range o.envs.All() {
 				if _, theirs := e.Client.Owns(u); theirs {
-					return "", invalid(pointer, "is an address of environment "+e.ID+"; this call works on "+o.env.ID+", where numbers mean other objects")
+					return "", false, invalid(pointer, "is an address of environment "+e.ID+"; this call works on "+o.env.ID+", where numbers mean other objects")
 				}
 			}
-			return "", invalid(pointer, "is not an address of environment "+o.env.ID)
+			return "", false, invalid(pointer, "is not an address of environment "+o.env.ID)
 		}
 	}
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	q := u.Query()
-	last := func(prefix ...string) string {
+	after := func(prefix ...string) string {
 		for i := 0; i+len(prefix) < len(parts); i++ {
 			if strings.Join(parts[i:i+len(prefix)], "/") == strings.Join(prefix, "/") {
 				return parts[i+len(prefix)]
@@ -77,31 +79,38 @@ func (o op) fromAddress(pointer string, k kind, text string) (string, error) {
 		}
 		return ""
 	}
+	permalink := after("superset", "explore", "p")
+	if k == dashboardKind {
+		permalink = after("superset", "dashboard", "p")
+	}
+	if keyPattern.MatchString(permalink) {
+		return permalink, true, nil
+	}
 	switch k {
 	case dashboardKind:
-		if v := last("superset", "dashboard"); v != "" && v != "p" {
-			return v, nil
+		if v := after("superset", "dashboard"); v != "" && v != "p" {
+			return v, false, nil
 		}
-		return "", invalid(pointer, "is not the address of a dashboard, which looks like /superset/dashboard/…/")
+		return "", false, invalid(pointer, "is not the address of a dashboard, which looks like /superset/dashboard/…/")
 	case chartKind:
 		if v := q.Get("slice_id"); v != "" {
-			return v, nil
+			return v, false, nil
 		}
-		for _, v := range []string{last("superset", "slice"), last("api", "v1", "chart")} {
+		for _, v := range []string{after("superset", "slice"), after("api", "v1", "chart")} {
 			if v != "" {
-				return v, nil
+				return v, false, nil
 			}
 		}
-		return "", invalid(pointer, "is not the address of a chart, which looks like /explore/?slice_id=…")
+		return "", false, invalid(pointer, "is not the address of a chart, which looks like /explore/?slice_id=…")
 	}
 	if v := q.Get("datasource_id"); v != "" && q.Get("datasource_type") != "query" {
-		return v, nil
+		return v, false, nil
 	}
 	if v, ok := strings.CutSuffix(q.Get("datasourceKey"), "__table"); ok {
-		return v, nil
+		return v, false, nil
 	}
-	if v := last("dataset"); v != "" {
-		return v, nil
+	if v := after("dataset"); v != "" {
+		return v, false, nil
 	}
-	return "", invalid(pointer, "is not the address of a dataset, which looks like /explore/?datasource_type=table&datasource_id=…")
+	return "", false, invalid(pointer, "is not the address of a dataset, which looks like /explore/?datasource_type=table&datasource_id=…")
 }
