@@ -4,6 +4,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,22 +21,22 @@ func TestContract(t *testing.T) {
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
-		if !ready[name] && os.Getenv("CONTRACT_ALL") == "" {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			playFile(t, file)
+			playFile(t, file, beyond[name])
 		})
 	}
 }
 
-// ready are the scenarios whose routes are all there.
-var ready = map[string]bool{
-	"01-login": true, "04-lists": true, "03-csrf": true, "04-lists-filters": true, "05-errors-access": true, "06-tags": true, "11-dashboards-owners": true, "11-dashboards-other-writes": true, "12-charts": true, "12-charts-data": true, "12-charts-write": true, "13-datasets-sql-delete": true, "10-dashboards-read": true, "11-dashboards-write": true, "13-datasets": true, "13-datasets-write": true, "14-databases-tables": true, "15-sqllab": true, "15-sqllab-refusals": true, "20-export-access": true,
+// beyond are steps of the tier "reference" that the mock does not answer: the
+// interface's own menu and log, the description of the API, and one default list.
+var beyond = map[string][]string{
+	"05-errors":        {"openapi", "openapi-anonymous"},
+	"06-users-context": {"event", "activity", "event-chart", "activity-chart", "activity-actions", "activity-schema", "activity-noroles", "log-alpha", "log", "menu", "domains"},
+	"15-sqllab-more":   {"queries"},
 }
 
-func playFile(t *testing.T, file string) {
+func playFile(t *testing.T, file string, beyond []string) {
 	in, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -50,14 +51,16 @@ func playFile(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	failed := 0
+	real := os.Getenv("SUPERSET_DEV_URL") != ""
 	for _, r := range results {
-		if len(r.Differences) > 0 {
-			failed++
+		known := s.Tier == "reference" && slices.Contains(beyond, r.Step) && !real
+		switch {
+		case len(r.Differences) > 0 && !known:
 			t.Errorf("%s:\n\t%s", r.Step, strings.Join(r.Differences, "\n\t"))
+		case len(r.Differences) == 0 && known:
+			t.Errorf("%s agrees now: take it off the list", r.Step)
 		}
 	}
-	t.Logf("%d of %d steps agree (tier %s)", len(results)-failed, len(results), s.Tier)
 }
 
 func bases(t *testing.T) map[string]string {

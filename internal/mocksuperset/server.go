@@ -25,6 +25,8 @@ type Options struct {
 	NoControl bool
 	// BasePath is where Superset is mounted, such as /superset-dev; empty is the root.
 	BasePath string
+	// Fixture is a YAML document that adds or changes content, see FIXTURE.md.
+	Fixture []byte
 	// Start is where the clock of stored dates begins; zero is shortly after the
 	// newest date of the built-in content. Tokens always live by the real time.
 	Start time.Time
@@ -93,7 +95,12 @@ func Load(o Options) (*Server, error) {
 	if s.base == "/" {
 		s.base = ""
 	}
-	s.current.Store(content)
+	if len(o.Fixture) > 0 {
+		if s.fixture, err = s.applyFixture(content, o.Fixture); err != nil {
+			return nil, err
+		}
+	}
+	s.current.Store(s.fixture)
 	return s, nil
 }
 
