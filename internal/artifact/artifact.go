@@ -188,15 +188,15 @@ func (s *Store) Open(ctx context.Context, who Owner, id string) (chat.ArtifactMe
 	if err != nil {
 		return m, nil, err
 	}
-	r, err := s.open(ctx, m, 0)
+	r, err := s.open(ctx, &m, 0)
 	if err != nil {
 		return m, nil, err
 	}
 	return m, r, nil
 }
 
-// open reads a payload that Stat allowed and counts as a use.
-func (s *Store) open(ctx context.Context, m chat.ArtifactMeta, offset int64) (io.ReadCloser, error) {
+// open reads a payload that Stat allowed and counts as a use, of which m then knows.
+func (s *Store) open(ctx context.Context, m *chat.ArtifactMeta, offset int64) (io.ReadCloser, error) {
 	r, err := s.backend.Open(ctx, m.ID, offset)
 	if err != nil && s.o.Fallback != nil {
 		if f, ferr := s.o.Fallback.Open(ctx, m.ID, offset); ferr == nil {
@@ -211,14 +211,19 @@ func (s *Store) open(ctx context.Context, m chat.ArtifactMeta, offset int64) (io
 }
 
 // touch moves the expiry. Within a hundredth of the TTL one record of a use is enough.
-func (s *Store) touch(ctx context.Context, m chat.ArtifactMeta) {
+func (s *Store) touch(ctx context.Context, m *chat.ArtifactMeta) {
 	now := s.o.Now()
 	if now.Sub(m.LastUsed) < s.o.TTL/100 {
 		return
 	}
-	if err := s.index.TouchArtifact(ctx, m.ID, now.Add(s.o.TTL)); err != nil && ctx.Err() == nil {
-		s.o.Log.WarnContext(ctx, "the use of an artifact was not recorded", "artifact", m.ID, "err", err)
+	expires := now.Add(s.o.TTL)
+	if err := s.index.TouchArtifact(ctx, m.ID, expires); err != nil {
+		if ctx.Err() == nil {
+			s.o.Log.WarnContext(ctx, "the use of an artifact was not recorded", "artifact", m.ID, "err", err)
+		}
+		return
 	}
+	m.LastUsed, m.Expires = now, expires
 }
 
 // Delete removes an artifact. Errors are those of Stat.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"time"
 	"unicode/utf8"
 
 	"agentd/internal/chat"
@@ -63,11 +62,12 @@ func (s *Store) Read(ctx context.Context, who Owner, id string, q Request) (Page
 		p.EOF = true
 		return p, nil
 	}
-	r, err := s.open(ctx, m, from.offset)
+	r, err := s.open(ctx, &m, from.offset)
 	if err != nil {
 		return Page{}, err
 	}
 	defer r.Close()
+	p.Meta = m
 	payload := bufio.NewReaderSize(io.LimitReader(r, m.Size-from.offset), 64<<10)
 	if m.Format == chat.FormatRows {
 		err = s.readRows(&p, payload, from, q, take)
@@ -147,6 +147,3 @@ func (s *Store) readText(p *Page, r *bufio.Reader, at position, q Request) error
 	p.Next = s.cursor(p.Meta.ID, at)
 	return nil
 }
-
-// ExpiresAt is when the artifact of a page ends unless it is used again.
-func (p Page) ExpiresAt() time.Time { return p.Meta.Expires }

@@ -110,7 +110,7 @@ func (r *scan) each(from position, do func(line []byte, cells []json.RawMessage,
 	if from.offset >= r.m.Size {
 		return nil
 	}
-	body, err := r.s.open(r.ctx, r.m, from.offset)
+	body, err := r.s.open(r.ctx, &r.m, from.offset)
 	if err != nil {
 		return err
 	}

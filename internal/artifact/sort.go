@@ -90,7 +90,7 @@ func (r *scan) sorted(q Query, from position) (Page, error) {
 
 // line reads one row where it lies.
 func (r *scan) line(p place) ([]byte, error) {
-	body, err := r.s.open(r.ctx, r.m, p.at.offset)
+	body, err := r.s.open(r.ctx, &r.m, p.at.offset)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	noteShare = 10  // the list of what was cut gets at most a tenth of the room
+	noteShare = 6   // the list of what was cut gets at most a sixth of the room
 	noteRoom  = 240 // and no more than this
 	usefulRow = 60  // below this many characters an item says little: fewer items then
 )

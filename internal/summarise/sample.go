@@ -122,18 +122,21 @@ func (s *sampler) name() (name string, known bool, err error) {
 	return name, s.all || utf8.RuneCountInString(name) <= longestKey, nil
 }
 
-// list reads an array of which the first items are kept, each with a budget of its own.
-func (s *sampler) list(items, budget int, n *node) error {
+// list reads an array of which the first items are kept, each with a budget of its own, and more of them as
+// long as all together take less than more characters.
+func (s *sampler) list(items, budget, more int, n *node) error {
 	if _, err := s.d.ReadToken(); err != nil {
 		return err
 	}
+	held := 0
 	for s.d.PeekKind() != ']' {
-		if len(n.kids) < items {
+		if len(n.kids) < items || held < more {
 			k, err := s.value(budget)
 			if err != nil {
 				return err
 			}
 			n.kids = append(n.kids, k)
+			held += k.size + 1
 		} else if err := s.d.SkipValue(); err != nil {
 			return err
 		}
@@ -160,7 +163,7 @@ func sampleTop(r io.Reader, o Options) (*top, error) {
 	switch s.d.PeekKind() {
 	case '[':
 		t.main = &node{kind: '['}
-		err = s.list(o.Items, o.room(), t.main)
+		err = s.list(o.Items, o.room(), 0, t.main)
 		t.main.measure()
 	case '{':
 		err = t.object(s, o)
@@ -196,7 +199,7 @@ func (t *top) object(s *sampler, o Options) error {
 		switch {
 		case known && s.d.PeekKind() == '[':
 			n, at := &node{kind: '['}, s.d.InputOffset()
-			err = s.list(o.Items, o.room(), n)
+			err = s.list(o.Items, o.room(), o.room()/2, n) // it may turn out to be a small one beside the main one
 			n.measure()
 			size := s.d.InputOffset() - at
 			if err != nil && (t.main == nil || size > largest) {

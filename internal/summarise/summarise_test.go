@@ -90,7 +90,7 @@ func TestTotalOfTheSource(t *testing.T) {
 func TestObjectAroundOneMainArray(t *testing.T) {
 	in := `{"count":151,"ids":[1,2,3,4,5,6],"result":` + array(50, 200) + `,"note":"kept"}`
 	out := summarise.Bytes([]byte(in), summarise.Options{})
-	want := `{"count":151,"ids":[1,2,3,4,5],"note":"kept"}` + "\nIn \"result\":\nFound 50 items:\n{\"id\":0,"
+	want := `{"count":151,"ids":[1,2,3,4,5,6],"note":"kept"}` + "\nIn \"result\":\nFound 50 items:\n{\"id\":0,"
 	if !strings.HasPrefix(out.Text, want) {
 		t.Errorf("text = %s", out.Text)
 	}

@@ -471,7 +471,9 @@ func deleted(b *bench) {
 func expiry(b *bench) {
 	m := b.table(3)
 	b.now = b.now.Add(23 * time.Hour)
-	b.read(m.ID, artifact.Request{})
+	if p := b.read(m.ID, artifact.Request{}); !p.Meta.Expires.Equal(b.now.Add(24 * time.Hour)) {
+		b.Errorf("a page says that it expires %s after its use", p.Meta.Expires.Sub(b.now))
+	}
 	b.now = b.now.Add(23 * time.Hour)
 	b.read(m.ID, artifact.Request{})
 	b.now = b.now.Add(24*time.Hour - time.Nanosecond)
