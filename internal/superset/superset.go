@@ -116,7 +116,9 @@ func transport(conns int) *http.Transport {
 		Proxy:               http.ProxyFromEnvironment,
 		DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		TLSHandshakeTimeout: 10 * time.Second,
-		IdleConnTimeout:     30 * time.Second,
+		// Gunicorn closes idle connections after 2 seconds by default. One that dies in the moment of its reuse is
+		// an error here, since nothing is repeated, so it is given up earlier.
+		IdleConnTimeout:     1500 * time.Millisecond,
 		MaxConnsPerHost:     conns,
 		MaxIdleConnsPerHost: conns,
 		Protocols:           p,
@@ -211,7 +213,7 @@ const (
 )
 
 // patience is how long a list waits for another one of its class.
-const patience = 2 * time.Second
+const patience = 5 * time.Second
 
 // turn waits until no other list of the class is under way, since the threads of a Superset worker share one filter
 // object and mix their answers. It does not wait for ever: a list that hangs must not stop all others, and what
