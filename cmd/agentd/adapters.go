@@ -12,12 +12,25 @@ import (
 	"agentd/internal/tool"
 )
 
-// bounds gives the agent what the gate makes of a result.
+// bounds gives the agent what the gate makes of results.
 type bounds struct{ gate *offload.Gate }
 
+func (b bounds) Limit(tool string) int { return b.gate.Limit(tool) }
+
 func (b bounds) Bound(ctx context.Context, c tool.Call, r tool.Result) agent.Bounded {
-	out := b.gate.Bound(ctx, c, r)
-	return agent.Bounded{Text: out.Text, Summary: out.Summary, Preview: out.Preview, Artifact: out.Artifact}
+	return agent.Bounded(b.gate.Bound(ctx, c, r))
+}
+
+func (b bounds) Batch(ctx context.Context, calls []tool.Call, results []agent.Bounded) []agent.Bounded {
+	in := make([]offload.Bounded, len(results))
+	for i, r := range results {
+		in[i] = offload.Bounded(r)
+	}
+	out := make([]agent.Bounded, len(results))
+	for i, r := range b.gate.Batch(ctx, calls, in) {
+		out[i] = agent.Bounded(r)
+	}
+	return out
 }
 
 // capabilities tells show_capabilities what the agent would offer. work is set once the agent is made.
@@ -76,7 +89,7 @@ func limits(cfg config.Config) agent.Limits {
 	l := cfg.Limits
 	return agent.Limits{
 		ReadTimeout: l.ReadTimeout, WriteTimeout: l.WriteTimeout, RetryDelay: l.RetryDelay, RunTimeout: l.RunTimeout,
-		ConfirmationTTL: l.ConfirmationTTL, MaxSteps: cfg.LLM.MaxSteps, MessageChars: l.MessageChars, RunsPerUser: l.RunsPerUser,
+		ConfirmationTTL: l.ConfirmationTTL, MaxSteps: cfg.LLM.MaxSteps, MessageChars: l.MessageChars, RunsPerUser: l.RunsPerUser, BatchChars: l.BatchChars,
 	}
 }
 

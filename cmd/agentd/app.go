@@ -39,6 +39,7 @@ type app struct {
 	work    *agent.Service
 	worker  atomic.Pointer[agent.Service] // work, for those who may ask before it is made
 	store   *artifact.Store
+	gate    *offload.Gate
 	streams *sse.Server
 	api     *httpapi.API
 	closers []io.Closer // in the order in which they were opened
@@ -79,9 +80,13 @@ func newApp(ctx context.Context, cfg config.Config, mocked map[string]bool, log 
 	if err := a.openArtifacts(ctx, cfg, log); err != nil {
 		return nil, err
 	}
-	gate := offload.New(a.store, offload.Options{MaxChars: cfg.Limits.MaxChars, BatchChars: cfg.Limits.BatchChars, Mode: offload.Mode(cfg.Artifacts.Mode), Log: log})
+	a.gate = offload.New(a.store, offload.Options{MaxChars: cfg.Limits.MaxChars, BatchChars: cfg.Limits.BatchChars, Mode: offload.Mode(cfg.Artifacts.Mode), Log: log})
 	caps := &capabilities{envs: envs}
-	tools, err := tool.NewSet(supersettools.New(supersettools.Deps{Environments: envs, Capabilities: caps, Backups: gate})...)
+	tools, err := tool.NewSet(append(supersettools.New(supersettools.Deps{Environments: envs, Capabilities: caps, Backups: a.gate}), a.gate.Tool())...)
+	if err != nil {
+		return nil, err
+	}
+	refs, err := offload.NewReferences(a.store, tools.All(), offload.ReferenceOptions{Disabled: !cfg.References.Enabled, InlineMax: cfg.References.InlineMax, Log: log})
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +104,7 @@ func newApp(ctx context.Context, cfg config.Config, mocked map[string]bool, log 
 		return nil, err
 	}
 	a.work = agent.New(agent.Options{
-		Store: a.log, Model: model, ModelName: modelName(cfg), Policy: rules, Gate: bounds{gate}, Permissions: permissions{envs},
+		Store: a.log, Model: model, ModelName: modelName(cfg), Policy: rules, Gate: bounds{a.gate}, References: refs, Permissions: permissions{envs},
 		Tools: tools, Environments: configured(cfg), Reachable: reachable(envs), Risk: table, Limits: limits(cfg), Logger: log,
 	})
 	caps.work = a.work
@@ -122,18 +127,27 @@ func runsDir(cfg config.Config) string {
 }
 
 func (a *app) openArtifacts(ctx context.Context, cfg config.Config, log *slog.Logger) error {
-	bucket, err := artifact.OpenDir(filepath.Join(cfg.DataDir, "artifacts"))
+	bucket, err := openBucket(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	a.closers = append(a.closers, bucket)
+	var second artifact.Backend
+	if cfg.Artifacts.FallbackURL != "" {
+		b, err := artifact.OpenURL(ctx, cfg.Artifacts.FallbackURL)
+		if err != nil {
+			return err
+		}
+		a.closers = append(a.closers, b)
+		second = b
+	}
 	secret, err := cursorSecret(cfg.DataDir)
 	if err != nil {
 		return err
 	}
 	a.store = artifact.New(a.log, bucket, artifact.Options{
 		MaxRows: int64(cfg.Artifacts.MaxRows), MaxBytes: int64(cfg.Artifacts.MaxBytes), MaxDuration: cfg.Artifacts.MaxDuration,
-		TTL: cfg.Artifacts.TTL, Quota: quota(cfg), Secret: secret, Log: log, Live: a.live,
+		TTL: cfg.Artifacts.TTL, Quota: quota(cfg), Secret: secret, Log: log, Live: a.live, Fallback: second,
 	})
 	_, err = a.store.Recover(ctx)
 	return err
@@ -184,7 +198,7 @@ func (a *app) openAPI(cfg config.Config, envs *supersettools.Environments, log *
 	}
 	o := httpapi.Options{
 		Identity: who, Log: a.log, Work: a.work, Surroundings: a.work, Streams: a.streams, Simulator: a.work,
-		Audit: a.log, Feedback: a.log, Memories: a.log, Artifacts: a.store,
+		Audit: a.log, Feedback: a.log, Memories: a.log, Artifacts: a.store, Memory: a.memory,
 		Environments: configured(cfg), MessageChars: cfg.Limits.MessageChars, BasePath: cfg.BasePath, FrameAncestors: cfg.Web.FrameAncestors,
 		Model:      httpapi.ModelInfo{Provider: cfg.LLM.Provider, Name: cfg.LLM.Model, Offline: cfg.LLM.Provider == config.Offline},
 		ActiveRuns: a.engine.Running, Logger: log,

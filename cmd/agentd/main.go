@@ -34,6 +34,7 @@ type cli struct {
 	MockSuperset mockCmd    `cmd:"" help:"The mock Superset alone, for integration tests of others."`
 	Policy       policyCmd  `cmd:"" help:"Look at a policy of roles."`
 	Audit        auditCmd   `cmd:"" help:"Look at the audit."`
+	Doctor       doctorCmd  `cmd:"" help:"Look at what is kept."`
 	Config       configCmd  `cmd:"" help:"Look at the configuration."`
 	Version      versionCmd `cmd:"" help:"Print the version."`
 }

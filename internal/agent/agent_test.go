@@ -37,6 +37,10 @@ func (p *rules) Version() string { return "v1" }
 
 type gate struct{}
 
+func (gate) Limit(string) int { return 4000 }
+func (gate) Batch(_ context.Context, _ []tool.Call, r []agent.Bounded) []agent.Bounded {
+	return r
+}
 func (gate) Bound(_ context.Context, _ tool.Call, r tool.Result) agent.Bounded {
 	return agent.Bounded{Text: r.Summary, Summary: r.Summary}
 }
@@ -98,6 +102,11 @@ func rounds(t *testing.T, cs ...chat.Completion) *model {
 
 func newWorld(t *testing.T, m agent.Model, p agent.Policy, limits agent.Limits, tools ...tool.Tool) *world {
 	t.Helper()
+	return newWorldWith(t, m, p, limits, gate{}, tools...)
+}
+
+func newWorldWith(t *testing.T, m agent.Model, p agent.Policy, limits agent.Limits, g agent.Gate, tools ...tool.Tool) *world {
+	t.Helper()
 	var svc *agent.Service
 	log, err := eventlog.Open(t.Context(), eventlog.Options{Dir: t.TempDir(), OnCancel: func(id string) { svc.Stop(id) }})
 	if err != nil {
@@ -111,7 +120,7 @@ func newWorld(t *testing.T, m agent.Model, p agent.Policy, limits agent.Limits, 
 		limits.RetryDelay = time.Millisecond
 	}
 	svc = agent.New(agent.Options{
-		Store: log, Model: m, Policy: p, Gate: gate{}, Tools: set, Limits: limits,
+		Store: log, Model: m, Policy: p, Gate: g, Tools: set, Limits: limits,
 		Environments: []agent.Environment{{ID: "ss-dev", Class: "dev"}, {ID: "ss-prod", Class: "prod"}},
 	})
 	ctx, cancel := context.WithCancel(context.Background())

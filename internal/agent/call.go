@@ -70,10 +70,11 @@ func (r *run) call(ctx context.Context, f *flight) error {
 
 // calls answers the calls of one step: first those that need nobody, then a card for each of the others.
 func (r *run) calls(ctx context.Context, calls []chat.ToolCall) error {
-	r.gated = nil
+	r.gated, r.held = nil, nil
+	r.holding = r.tight(calls)
 	for _, c := range calls {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if ctx.Err() != nil { // what ended well before the stop is still recorded
+			return errors.Join(r.release(ctx), context.Cause(ctx))
 		}
 		f := r.flight(c)
 		if done, err := r.interrupted(ctx, f); done || err != nil {
@@ -88,6 +89,9 @@ func (r *run) calls(ctx context.Context, calls []chat.ToolCall) error {
 		if err := r.signIn(); err != nil {
 			return err
 		}
+	}
+	if err := r.release(ctx); err != nil {
+		return err
 	}
 	for _, f := range r.gated {
 		if err := r.ask(ctx, f); err != nil {
@@ -196,6 +200,10 @@ func (r *run) shorten(ctx context.Context, f *flight) error {
 
 // record writes the answer of a call that went well.
 func (r *run) record(ctx context.Context, f *flight) error {
+	if r.holding {
+		r.held = append(r.held, f)
+		return nil
+	}
 	links := f.result.Links
 	if links == nil {
 		links = []chat.Link{}

@@ -219,3 +219,34 @@ func (w *world) decide(c chat.Confirmation, in agent.DecisionInput) (run string)
 	}
 	return d.RunID
 }
+
+// lean is a gate that knows only how much a step may have.
+type lean struct {
+	gate
+	batched int
+}
+
+func (g *lean) Batch(_ context.Context, _ []tool.Call, r []agent.Bounded) []agent.Bounded {
+	g.batched = len(r)
+	for i := range r {
+		r[i].Text = "shortened"
+	}
+	return r
+}
+
+// TestBatchBudget: results that could be too large together are recorded together, and only then.
+func TestBatchBudget(t *testing.T) {
+	for _, tt := range []struct{ budget, batched int }{{8000, 0}, {7999, 2}} {
+		s := &shelf{ran: map[string]int{}}
+		g := &lean{}
+		m := rounds(t, calls("get_dashboard", `{"dashboard":"1"}`, "get_dashboard", `{"dashboard":"2"}`), text("Done."))
+		w := newWorldWith(t, m, &rules{}, agent.Limits{BatchChars: tt.budget}, g, s.tool("get_dashboard", tool.Read))
+		if got := types(w.say("Both")); !strings.HasSuffix(got, "finished:answered") || strings.Count(got, "tool_result") != 2 {
+			t.Errorf("events %s", got)
+		}
+		if g.batched != tt.batched {
+			t.Errorf("budget %d: %d results shared it, want %d", tt.budget, g.batched, tt.batched)
+		}
+		answersOnce(t, m.prompts[1])
+	}
+}

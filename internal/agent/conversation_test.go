@@ -143,7 +143,7 @@ func newStage(t *testing.T, setup, rounds []byte) *stage {
 		t.Fatal(err)
 	}
 	gate := offload.New(artifact.New(log, bucket, artifact.Options{}), offload.Options{})
-	set, err := tool.NewSet(supersettools.New(supersettools.Deps{Environments: envs, Backups: gate, Capabilities: nobody{}})...)
+	set, err := tool.NewSet(append(supersettools.New(supersettools.Deps{Environments: envs, Backups: gate, Capabilities: nobody{}}), gate.Tool())...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,10 +178,11 @@ func newStage(t *testing.T, setup, rounds []byte) *stage {
 
 type gated struct{ gate *offload.Gate }
 
+func (g gated) Limit(name string) int { return g.gate.Limit(name) }
 func (g gated) Bound(ctx context.Context, c tool.Call, r tool.Result) agent.Bounded {
-	b := g.gate.Bound(ctx, c, r)
-	return agent.Bounded{Text: b.Text, Summary: b.Summary, Preview: b.Preview, Artifact: b.Artifact}
+	return agent.Bounded(g.gate.Bound(ctx, c, r))
 }
+func (g gated) Batch(_ context.Context, _ []tool.Call, r []agent.Bounded) []agent.Bounded { return r }
 
 type nobody struct{}
 

@@ -65,11 +65,17 @@ type (
 	// Gate bounds results. It never fails: what cannot be stored is said in the artifact's decision.
 	Gate interface {
 		Bound(ctx context.Context, c tool.Call, r tool.Result) Bounded
+		// Limit is how many characters the model gets at most of one result of a tool.
+		Limit(tool string) int
+		// Batch keeps the results of one step together within their budget. calls[i] made results[i].
+		Batch(ctx context.Context, calls []tool.Call, results []Bounded) []Bounded
 	}
 
 	// References resolves arguments that name stored results before they are bound.
 	References interface {
 		Resolve(ctx context.Context, c tool.Call) (tool.Call, error)
+		// Shown gives tools as the model is told of them: with the arguments that may be references.
+		Shown(tools []tool.Tool) ([]tool.Tool, error)
 	}
 
 	// Permissions tells what Superset itself lets a user do in an environment.
@@ -97,6 +103,7 @@ type Limits struct {
 	MaxSteps        int
 	MessageChars    int // code points
 	RunsPerUser     int
+	BatchChars      int // code points of all results of one step
 }
 
 func (l Limits) withDefaults() Limits {
@@ -118,5 +125,6 @@ func (l Limits) withDefaults() Limits {
 	num(&l.MaxSteps, 12)
 	num(&l.MessageChars, 20_000)
 	num(&l.RunsPerUser, 4)
+	num(&l.BatchChars, 200_000)
 	return l
 }

@@ -23,7 +23,9 @@ type run struct {
 	offered   toolfilter.Offered
 	steps     int // model steps so far, those before a crash counted
 	watch     repetition
-	gated     []*flight    // calls of this step that a person must answer for
+	gated     []*flight // calls of this step that a person must answer for
+	held      []*flight // went well and are recorded together, since they share a budget
+	holding   bool
 	final     []chat.Entry // of the last step; written together with the terminal event
 	signedOut bool         // a forwarded credential is gone
 }

@@ -56,7 +56,14 @@ func (r *run) generate(ctx context.Context, id string) (chat.Completion, error) 
 	g := newGather(func(offset int, text string) error {
 		return r.write(ctx, chat.Write{Entries: []chat.Entry{chatDelta(id, offset, text)}})
 	})
-	p := chat.Prompt{System: system(r.Who, r.View, r.EnvID, r.o.Environments), Messages: r.story.prompt(), Tools: specs(r.offered.Tools)}
+	shown := r.offered.Tools
+	if r.o.References != nil {
+		var err error
+		if shown, err = r.o.References.Shown(shown); err != nil {
+			return chat.Completion{}, err
+		}
+	}
+	p := chat.Prompt{System: system(r.Who, r.View, r.EnvID, r.o.Environments), Messages: r.story.prompt(), Tools: specs(shown)}
 	done, err := r.o.Model.Generate(ctx, p, func(d chat.Delta) error {
 		if d.Offset == 0 {
 			said.Reset()
