@@ -207,7 +207,7 @@ func (t *top) object(s *sampler, o Options) error {
 				return err
 			}
 			if n.count > 0 && size > largest {
-				t.demote(&held)
+				t.demote(&held, room, o.room()/4)
 				t.main, t.name, largest = n, name, size
 				t.root.names, t.root.kids = append(t.root.names, name), append(t.root.kids, n)
 				break
@@ -253,12 +253,16 @@ func (n *node) add(name string, k *node, held *int) {
 	*held += k.size + len(name) + 1
 }
 
-// demote makes the largest array so far an ordinary member.
-func (t *top) demote(held *int) {
-	if t.main != nil {
-		t.main.trim(leastBudget * 8)
-		*held += t.main.size
+// demote makes the largest array so far an ordinary member, with nothing in it where too much is held already.
+func (t *top) demote(held *int, room bool, budget int) {
+	if t.main == nil {
+		return
 	}
+	if !room {
+		budget = 0
+	}
+	t.main.trim(budget)
+	*held += t.main.size
 }
 
 // trim drops items from the end until at most budget characters are left.
