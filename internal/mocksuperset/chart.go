@@ -56,7 +56,7 @@ func formData(ch row) obj {
 }
 
 func sliceURL(ch row) string {
-	return "/explore/?slice_id=" + itoa(ch.id()) + "&form_data=" + url.QueryEscape(`{"slice_id": `+itoa(ch.id())+`}`)
+	return "/explore/?slice_id=" + itoa(ch.id()) + "&form_data=" + strings.ReplaceAll(url.QueryEscape(`{"slice_id": `+itoa(ch.id())+`}`), "+", "%20")
 }
 
 // markdown is a description as HTML. Only paragraphs are made of it.

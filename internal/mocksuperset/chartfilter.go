@@ -13,6 +13,10 @@ func (k *compiler) conditions(q obj) *chartError {
 		if !isObject {
 			continue
 		}
+		if r := textOr(q["time_range"], ""); r != "" && filter["op"] == "TEMPORAL_RANGE" {
+			// The range of the query, "No filter" included, wins over the filter's own.
+			filter = obj{"col": filter["col"], "op": filter["op"], "val": r}
+		}
 		if fault := k.filter(filter); fault != nil {
 			return fault
 		}
@@ -56,7 +60,7 @@ func (k *compiler) filter(f obj) *chartError {
 			k.out.rejected = append(k.out.rejected, obj{"reason": "not_in_datasource", "column": col})
 			return nil
 		}
-		expression, name, kind = columnSQL(r), col, typeOf(r)
+		expression, name, kind = inParens(r), col, typeOf(r)
 	case obj:
 		text := textOr(col["sqlExpression"], "")
 		if fault := freeSQL(text); fault != nil {
@@ -76,6 +80,14 @@ func (k *compiler) filter(f obj) *chartError {
 	}
 	k.where = append(k.where, condition)
 	return nil
+}
+
+// inParens is a column for a condition, where a calculated one needs parentheses.
+func inParens(col row) string {
+	if col.str("expression") != "" {
+		return "(" + col.str("expression") + ")"
+	}
+	return columnSQL(col)
 }
 
 func conditionSQL(expression, op string, value, kind any) (string, *chartError) {

@@ -82,14 +82,14 @@ func (run *chartRun) onlySQL(q obj) (obj, *chartError) {
 	return obj{"language": "sql", "query": extra["sql"], "error": e["message"]}, nil
 }
 
-// samples asks for all columns and no metrics, 1,000 rows at most.
+// samples asks for all columns and no metrics, 1,000 rows unless the query says another number.
 func (run *chartRun) samples(q obj) obj {
 	names := []any{}
 	for _, col := range run.c.columns(run.ds) {
 		names = append(names, col["column_name"])
 	}
 	out := obj{"columns": names, "filters": q["filters"], "extras": q["extras"], "row_limit": 1000, "row_offset": q["row_offset"]}
-	if n := asInt(q["row_limit"]); n > 0 && n < 1000 {
+	if n := asInt(q["row_limit"]); n > 0 {
 		out["row_limit"] = n
 	}
 	return out
@@ -195,9 +195,6 @@ func (t *chartTable) kindAt(i int) any {
 	for _, r := range t.rows {
 		switch r[i].(type) {
 		case int64, float64:
-			if t.types[i] == 3 {
-				return 3
-			}
 			return 0
 		case time.Time:
 			return 2
@@ -245,10 +242,12 @@ func (run *chartRun) payload(k *compiler, t *chartTable, count int) obj {
 		return obj{"data": data, "colnames": names, "coltypes": kinds, "rowcount": len(t.rows), "sql_rowcount": count, "detected_currency": nil}
 	}
 	labels, applied, rejected := obj{}, k.out.applied, k.out.rejected
-	for _, l := range k.out.labels {
-		labels[l] = []string{l}
-		if r, known := k.metrics[l]; known && r.str("verbose_name") != "" {
-			labels[r.str("verbose_name")] = []string{l}
+	for _, n := range t.names {
+		labels[n] = strings.Split(n, ", ")
+	}
+	for l, m := range k.out.saved {
+		if v := m.str("verbose_name"); v != "" {
+			labels[v] = []string{l}
 		}
 	}
 	if applied == nil {

@@ -12,6 +12,7 @@ type compiled struct {
 	sql      string
 	labels   []string
 	axis     map[string]bool // labels whose values are times of the axis
+	saved    map[string]row  // labels of saved metrics → the metric
 	applied  []any
 	rejected []any
 }
@@ -32,7 +33,7 @@ var subQuery = regexp.MustCompile(`(?i)\(\s*select\b`)
 
 func (run *chartRun) compile(q obj) (*compiler, *chartError) {
 	k := &compiler{run: run, columns: map[string]row{}, metrics: map[string]row{}}
-	k.out.axis = map[string]bool{}
+	k.out.axis, k.out.saved = map[string]bool{}, map[string]row{}
 	for _, col := range run.c.columns(run.ds) {
 		k.columns[col.str("column_name")] = col
 	}
@@ -160,7 +161,7 @@ func (k *compiler) column(col any, granularity string, q obj) (string, string, *
 
 func columnSQL(col row) string {
 	if e := col.str("expression"); e != "" {
-		return "(" + e + ")"
+		return e
 	}
 	return quoteName(col.str("column_name"))
 }
@@ -199,6 +200,7 @@ func (k *compiler) metric(m any) (string, string, *chartError) {
 		if list := code(tokens(expression)); !balanced(list) {
 			return "", "", faultAnswered(invalidSQL("SELECT "+expression, list))
 		}
+		k.out.saved[m] = r
 		return expression, m, nil
 	case obj:
 		if name, saved := m["metric_name"].(string); saved && m["expressionType"] == nil {

@@ -59,8 +59,11 @@ func beyondInt(name string) bool {
 	return err != nil
 }
 
+// charts are the charts of a dashboard in the order of their ids.
 func (c *call) charts(dashboard int) []row {
-	return c.st.linked("dashboard_slices", "dashboard_id", dashboard, "slice_id", "slices")
+	out := c.st.linked("dashboard_slices", "dashboard_id", dashboard, "slice_id", "slices")
+	slices.SortFunc(out, func(a, b row) int { return a.id() - b.id() })
+	return out
 }
 
 func dashboardURL(d row) string {

@@ -74,7 +74,10 @@ var databaseListing = &listing{
 		"created_by.first_name", "database_name", "expose_in_sqllab"},
 	search: map[string]searchKind{
 		"allow_file_upload": searchBool, "allow_dml": searchBool, "allow_run_async": searchBool, "created_by": searchOne,
-		"changed_by": searchOne, "database_name": searchText, "expose_in_sqllab": searchBool, "uuid": searchText, "id": searchNumber,
+		"changed_by": searchOne, "database_name": searchText, "expose_in_sqllab": searchBool, "uuid": searchText,
+	},
+	special: map[string]specialFilter{
+		"allow_file_upload:upload_is_enabled": func(_ *call, r row, v any) bool { return r.bool("allow_file_upload") == truthy(v) },
 	},
 	sees: (*call).seesDatabase,
 	row: func(c *call, db row) obj {

@@ -295,7 +295,7 @@ func (c *call) databaseCatalogs() answer {
 	case db == nil:
 		return notFound
 	case !c.readsDatabase(db):
-		return fatal
+		return c.refusal(backend(500, "Could not locate column in row for column 'catalog'"))
 	}
 	return ok(obj{"result": []any{}})
 }

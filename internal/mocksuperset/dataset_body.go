@@ -147,11 +147,11 @@ func (c *call) orderChoices(ds row) []any {
 
 func (c *call) verboseMap(ds row) obj {
 	out := obj{"__timestamp": "Time"}
-	for _, m := range c.metrics(ds) {
-		out[m.str("metric_name")] = nameOr(m, "metric_name")
-	}
 	for _, col := range c.columns(ds) {
 		out[col.str("column_name")] = nameOr(col, "column_name")
+	}
+	for _, m := range c.metrics(ds) {
+		out[m.str("metric_name")] = nameOr(m, "metric_name")
 	}
 	return out
 }
@@ -203,7 +203,7 @@ func quoteName(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-var sqlWords = []string{"add", "all", "and", "as", "asc", "between", "by", "case", "check", "column", "count", "create", "cross",
+var sqlWords = []string{"add", "all", "and", "as", "asc", "between", "by", "case", "check", "column", "create", "cross",
 	"default", "delete", "desc", "distinct", "drop", "else", "end", "except", "exists", "from", "full", "group", "having", "in",
 	"index", "inner", "insert", "intersect", "into", "is", "isnull", "join", "key", "left", "like", "limit", "not", "null",
 	"offset", "on", "or", "order", "outer", "primary", "references", "right", "select", "set", "table", "then", "to", "union",
@@ -308,6 +308,9 @@ func (c *call) trimmedDataset(ds row, charts []row) obj {
 	types, names := map[int]bool{}, []any{}
 	for _, col := range c.columns(ds) {
 		names = append(names, col["column_name"])
+		if v := col.str("verbose_name"); v != "" && v != col.str("column_name") {
+			names = append(names, v)
+		}
 		if n, isNumber := typeOf(col).(int); isNumber {
 			types[n] = true
 		}

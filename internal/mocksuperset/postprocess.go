@@ -2,7 +2,6 @@ package mocksuperset
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -91,6 +90,7 @@ func (t *chartTable) pivot(o obj) (*chartTable, *chartError) {
 			metrics = append(metrics, n)
 		}
 	}
+	sort.Strings(metrics)
 	if fault := t.missing(slices.Concat(index, columns)); fault != nil {
 		return nil, fault
 	}
@@ -347,7 +347,7 @@ func (t *chartTable) histogram(o obj) (*chartTable, *chartError) {
 	return out, nil
 }
 
-func shortFloat(f float64) string { return dumps(pyFloat(math.Round(f*100) / 100)) }
+func shortFloat(f float64) string { return dumps(pyFloat(f)) }
 
 // boxplot tells mean, median, quartiles, whiskers, count and outliers of each metric and group.
 func (t *chartTable) boxplot(o obj) (*chartTable, *chartError) {
@@ -394,7 +394,7 @@ func boxValues(rows [][]any, column int) []any {
 		}
 	}
 	if len(v) == 0 {
-		return []any{nil, nil, nil, nil, nil, nil, int64(0), "[]"}
+		return []any{nil, nil, nil, nil, nil, nil, int64(0), []any{}}
 	}
 	slices.Sort(v)
 	at := func(share float64) float64 {
@@ -415,5 +415,5 @@ func boxValues(rows [][]any, column int) []any {
 		}
 		low, high = min(low, f), max(high, f)
 	}
-	return []any{sum / float64(len(v)), at(0.5), high, low, q1, q3, int64(len(v)), dumps(outliers)}
+	return []any{sum / float64(len(v)), at(0.5), high, low, q1, q3, int64(len(v)), outliers}
 }
