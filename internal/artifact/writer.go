@@ -28,7 +28,8 @@ type Spec struct {
 	Format  string
 	Columns []chat.Column // of rows by position; nil: WriteRow gets items of any kind
 
-	// Size is the payload's size where it is known; 0 reserves the cap.
+	// Size is what the payload has at most, where that is known; 0 reserves the cap, or a part of it where the
+	// quota has no more.
 	Size int64
 
 	// Partial says that the source itself had more, Unsure that nobody knows whether it had.
@@ -52,6 +53,7 @@ type Writer struct {
 	start time.Time
 	rows  int64
 	size  int64
+	max   int64        // bytes that were reserved
 	items *itemColumns // nil where the columns were given
 	bound string       // chat.BoundBySize or BoundByTime once a cap is reached
 	part  bool
@@ -85,11 +87,8 @@ func (s *Store) Create(ctx context.Context, spec Spec) (*Writer, error) {
 		Title: spec.Title, Format: spec.Format, Columns: spec.Columns, State: chat.ArtifactStaged,
 		Created: now, LastUsed: now, Expires: now.Add(s.o.TTL),
 	}
-	reserve := s.o.MaxBytes
-	if spec.Size > 0 {
-		reserve = min(spec.Size, s.o.MaxBytes)
-	}
-	if err := s.index.CreateArtifact(ctx, meta, reserve, s.o.Quota); err != nil {
+	reserve, err := s.reserve(ctx, meta, spec.Size)
+	if err != nil {
 		return nil, err
 	}
 	d, err := backend.Create(ctx, meta.ID)
@@ -97,12 +96,28 @@ func (s *Store) Create(ctx context.Context, spec Spec) (*Writer, error) {
 		s.giveUp(ctx, meta.ID)
 		return nil, fault.Wrap(fault.Internal, "", err)
 	}
-	w := &Writer{s: s, ctx: ctx, meta: meta, draft: d, sum: sha256.New(), start: now, part: spec.Partial, vague: spec.Unsure}
+	w := &Writer{s: s, ctx: ctx, meta: meta, draft: d, max: reserve, sum: sha256.New(), start: now, part: spec.Partial, vague: spec.Unsure}
 	w.buf = bufio.NewWriterSize(d, writeBuffer)
 	if spec.Format == chat.FormatRows && spec.Columns == nil {
 		w.items = &itemColumns{}
 	}
 	return w, nil
+}
+
+// reserve counts bytes for an artifact before the first one is written. Of an unknown size it asks for the cap,
+// then for less: a prefix is better than nothing.
+func (s *Store) reserve(ctx context.Context, meta chat.ArtifactMeta, size int64) (int64, error) {
+	if size > 0 {
+		size = min(size, s.o.MaxBytes)
+		return size, s.index.CreateArtifact(ctx, meta, size, s.o.Quota)
+	}
+	const least = 64 << 10
+	for size = s.o.MaxBytes; ; size /= 4 {
+		err := s.index.CreateArtifact(ctx, meta, size, s.o.Quota)
+		if err == nil || fault.CodeOf(err) != "quota" || size/4 < least {
+			return size, err
+		}
+	}
 }
 
 // ID is the artifact's name. It can be read once Commit has returned.
@@ -114,7 +129,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	full := false
-	if room := w.s.o.MaxBytes - w.size; int64(len(p)) > room {
+	if room := w.max - w.size; int64(len(p)) > room {
 		p, full = p[:room], true
 		w.bound = chat.BoundBySize
 	}
@@ -138,7 +153,7 @@ func (w *Writer) WriteRow(v []byte) error {
 		return fault.Wrap(fault.Internal, "", err)
 	}
 	w.line = append(row, '\n')
-	if w.rows >= w.s.o.MaxRows || int64(len(w.line)) > w.s.o.MaxBytes-w.size {
+	if w.rows >= w.s.o.MaxRows || int64(len(w.line)) > w.max-w.size {
 		w.bound = chat.BoundBySize
 		return ErrFull
 	}

@@ -42,6 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) artifact.Backend) {
 		"a failure leaves nothing":                  failures,
 		"fallback":                                  fallback,
 		"fifty writers and room for ten":            fiftyWriters,
+		"a little quota takes a prefix":             littleQuota,
 		"an empty result":                           empty,
 	} {
 		t.Run(name, func(t *testing.T) { test(newBench(t, open)) })
@@ -651,6 +652,19 @@ func fiftyWriters(b *bench) {
 	}
 	b.keys(10)
 	b.usage(10_000)
+}
+
+func littleQuota(b *bench) {
+	b.store = b.with(artifact.Options{MaxBytes: 1 << 20, Quota: chat.ArtifactQuota{User: 300 << 10}})
+	w := b.writer(artifact.Spec{Format: chat.FormatText})
+	b.usage(256 << 10)
+	n, err := io.WriteString(w, strings.Repeat("x", 1<<20))
+	if n != 256<<10 {
+		b.Errorf("%d bytes were written", n)
+	}
+	b.prefix(w, err, true, chat.BoundBySize, -1)
+	_, err = b.store.Create(b.Context(), artifact.Spec{Owner: ann, Format: chat.FormatText})
+	b.fails(err, fault.Conflict, "quota")
 }
 
 func empty(b *bench) {
