@@ -131,7 +131,3 @@ func (p projection) cells(line []byte) ([]json.RawMessage, error) {
 	}
 	return cells, nil
 }
-
-// Bare reports whether the lines of a stored list are values of any kind and not rows: then it has one column
-// that is the value.
-func Bare(cols []chat.Column) bool { return len(cols) == 1 && cols[0].Type == itemType }
