@@ -33,6 +33,8 @@ type item struct {
 	after   string      // hash of what it will be
 	before  string      // hash of what it is; "" does not exist
 	there   *present
+
+	converts bool // the import makes something else of it, so that reading back cannot compare it
 }
 
 // A present is an object as the target has it.

@@ -34,6 +34,7 @@ func (p *plan) compare(ctx context.Context) error {
 		}
 		i.after = after.Hash()
 		if slices.Contains(converted, after.Text("viz_type")) {
+			i.converts = true
 			p.warn(fmt.Sprintf("The chart “%s” has the old type %s, which Superset converts while it imports; a filter box becomes filters of the dashboard and vanishes.", i.title, after.Text("viz_type")))
 		}
 		if i.action != "" { // a takeover or a conflict
@@ -65,6 +66,9 @@ func (p *plan) compare(ctx context.Context) error {
 			i.action = actUpdate
 			p.cleared(i)
 		}
+	}
+	for _, i := range p.items { // a dashboard with such a chart may get filters in its place
+		i.converts = i.converts || slices.ContainsFunc(p.items, func(c *item) bool { return c.converts && slices.Contains(i.object.Charts, c.uuid) })
 	}
 	p.allowed()
 	return nil

@@ -59,8 +59,8 @@ func New(d Deps) []tool.Tool {
 
 		exportAssets(d),
 		planMigration(d),
-		unbuilt("apply_migration", tool.Dangerous, "can_write on Dashboard", "can_write on Chart", "can_write on Dataset"),
-		unbuilt("rollback_migration", tool.Dangerous, "can_write on Dashboard", "can_write on Chart", "can_write on Dataset"),
+		applyMigration(d),
+		rollbackMigration(d),
 
 		environmentStatus(d),
 		runSQL(d),
