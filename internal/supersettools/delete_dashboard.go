@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	pack "agentd/internal/bundle"
 	"agentd/internal/chat"
@@ -22,7 +23,7 @@ type deleteDashboardArgs struct {
 }
 
 func deleteDashboard(d Deps) tool.Tool {
-	return define(d, "delete_dashboard", tool.Dangerous, []string{"can_read on Dashboard", "can_write on Dashboard"}, []string{"dashboard"},
+	t := define(d, "delete_dashboard", tool.Dangerous, []string{"can_read on Dashboard", "can_write on Dashboard"}, []string{"dashboard"},
 		func(o op, in deleteDashboardArgs) (tool.Bound, error) {
 			ref, err := o.ref("/dashboard", dashboardKind, in.Dashboard)
 			if err != nil {
@@ -31,6 +32,8 @@ func deleteDashboard(d Deps) tool.Tool {
 			return o.writing(&dashboardDeletion{o: o, ref: ref, in: in, backups: d.Backups},
 				"Open the list of dashboards in Superset and look whether the dashboard is still there."), nil
 		})
+	t.Timeout = 2 * time.Minute // the export comes first
+	return t
 }
 
 // A dashboardDeletion is one call of delete_dashboard.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"agentd/internal/chat"
 	"agentd/internal/superset"
@@ -67,7 +68,7 @@ type metricView struct {
 }
 
 func getDataset(d Deps) tool.Tool {
-	return define(d, "get_dataset", tool.Read, []string{"can_read on Dataset"}, []string{"dataset"}, func(o op, in getDatasetArgs) (tool.Bound, error) {
+	t := define(d, "get_dataset", tool.Read, []string{"can_read on Dataset"}, []string{"dataset"}, func(o op, in getDatasetArgs) (tool.Bound, error) {
 		ref, err := o.ref("/dataset", datasetKind, in.Dataset)
 		if err != nil {
 			return tool.Bound{}, err
@@ -80,6 +81,8 @@ func getDataset(d Deps) tool.Tool {
 		}
 		return o.reading(func(ctx context.Context, s *superset.Session) (tool.Result, error) { return in.run(ctx, s, ref) })
 	})
+	t.Timeout = time.Minute // usage looks at many dashboards
+	return t
 }
 
 func (in getDatasetArgs) run(ctx context.Context, s *superset.Session, ref superset.Ref) (tool.Result, error) {
