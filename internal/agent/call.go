@@ -111,7 +111,7 @@ func (r *run) flight(c chat.ToolCall) *flight {
 
 func (r *run) find(_ context.Context, f *flight) error {
 	t, ok := r.o.Tools.Find(f.Name)
-	env, err := guardrails.Environment(f.Args, r.EnvID, r.View.EnvID, r.envIDs(), ok && t.NeedsEnv)
+	env, besides, err := r.environment(f, t)
 	f.Env, f.class = env, r.class(env)
 	if !ok {
 		f.near = toolfilter.Nearest(f.Name, r.offered.Names())
@@ -137,7 +137,7 @@ func (r *run) find(_ context.Context, f *flight) error {
 	if err != nil {
 		return err
 	}
-	return nil
+	return r.allowedBesides(t, besides)
 }
 
 // resolve leaves f.Call as the model gave it: card, digest and log show the reference and not its rows.
