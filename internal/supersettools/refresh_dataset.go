@@ -177,20 +177,23 @@ func (datasetRefresh) compare(ctx context.Context, s *superset.Session, id int, 
 	return d, left, nil
 }
 
-func (x datasetRefresh) readBack(ctx context.Context, s *superset.Session, shown tool.Preview) (tool.Outcome, error) {
-	if len(shown.Diff) == 0 {
-		return tool.Outcome{Outcome: chat.OutcomeApplied, Evidence: "There was nothing to change: the columns were those of the table before."}, nil
-	}
+// readBack compares columns: a refresh is all or nothing, and after it nothing differs.
+func (x datasetRefresh) readBack(ctx context.Context, s *superset.Session, _ tool.Preview) (tool.Outcome, error) {
 	d, err := s.Dataset(ctx, x.ref)
 	if err != nil {
 		return tool.Outcome{}, err
 	}
-	after, left, err := x.compare(ctx, s, d.ID, shown.Diff)
-	if err != nil {
+	now, err := driftOf(ctx, s, d)
+	switch {
+	case err != nil:
 		return tool.Outcome{}, err
+	case now.Unknown != "":
+		return tool.Outcome{Outcome: chat.OutcomeStillUnknown, Evidence: "The columns could not be compared: " + now.Unknown}, nil
+	case !now.none():
+		return tool.Outcome{Outcome: chat.OutcomeNotApplied, Evidence: "The dataset was read and still differs from its table."}, nil
 	}
-	r := refreshPlan{d: d, drift: drift{Added: []string{}, Removed: []string{}, Types: []typeChange{}}}.result(s, after, "“"+after.Name+"” has the columns of its table.")
-	return outcome("dataset", left, shown.Diff, &r), nil
+	r := refreshPlan{d: d, drift: now}.result(s, d, "“"+d.Name+"” has the columns of its table.")
+	return tool.Outcome{Outcome: chat.OutcomeApplied, Evidence: "The dataset was read and has the columns of its table.", Result: &r}, nil
 }
 
 func (p refreshPlan) result(s *superset.Session, d superset.Dataset, summary string) tool.Result {
