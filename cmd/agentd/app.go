@@ -15,6 +15,7 @@ import (
 
 	"agentd/internal/agent"
 	"agentd/internal/artifact"
+	"agentd/internal/chat"
 	"agentd/internal/config"
 	"agentd/internal/durable"
 	"agentd/internal/eventlog"
@@ -82,7 +83,7 @@ func newApp(ctx context.Context, cfg config.Config, mocked map[string]bool, log 
 	}
 	a.gate = offload.New(a.store, offload.Options{MaxChars: cfg.Limits.MaxChars, BatchChars: cfg.Limits.BatchChars, Mode: offload.Mode(cfg.Artifacts.Mode), Log: log})
 	caps := &capabilities{envs: envs}
-	tools, err := tool.NewSet(append(supersettools.New(supersettools.Deps{Environments: envs, Capabilities: caps, Backups: a.gate}), a.gate.Tool())...)
+	tools, err := tool.NewSet(append(supersettools.New(supersettools.Deps{Environments: envs, Capabilities: caps, Backups: a.gate, Migrations: a.log, Kept: a.kept}), a.gate.Tool())...)
 	if err != nil {
 		return nil, err
 	}
@@ -160,6 +161,12 @@ func (a *app) live(ctx context.Context, conversation string) (bool, error) {
 	}
 	open, err := a.log.OpenConfirmations(ctx, conversation)
 	return len(open) > 0, err
+}
+
+// kept opens a stored file for the operations, as its owner's.
+func (a *app) kept(ctx context.Context, who chat.Identity, conversation, id string) (io.ReadCloser, error) {
+	_, r, err := a.store.Open(ctx, artifact.Owner{User: who.User, Conversation: conversation}, id)
+	return r, err
 }
 
 // cursorSecret signs the positions in stored results. It is kept, so that they survive a restart.
