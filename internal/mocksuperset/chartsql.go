@@ -12,6 +12,7 @@ type compiled struct {
 	sql      string
 	labels   []string
 	axis     map[string]bool // labels whose values are times of the axis
+	numbers  map[string]bool // labels of metrics
 	saved    map[string]row  // labels of saved metrics → the metric
 	applied  []any
 	rejected []any
@@ -33,7 +34,7 @@ var subQuery = regexp.MustCompile(`(?i)\(\s*select\b`)
 
 func (run *chartRun) compile(q obj) (*compiler, *chartError) {
 	k := &compiler{run: run, columns: map[string]row{}, metrics: map[string]row{}}
-	k.out.axis, k.out.saved = map[string]bool{}, map[string]row{}
+	k.out.axis, k.out.numbers, k.out.saved = map[string]bool{}, map[string]bool{}, map[string]row{}
 	for _, col := range run.c.columns(run.ds) {
 		k.columns[col.str("column_name")] = col
 	}
@@ -67,6 +68,7 @@ func (run *chartRun) compile(q obj) (*compiler, *chartError) {
 			return nil, fault
 		}
 		add(expression, label)
+		k.out.numbers[label] = true
 	}
 	if fault := duplicateLabels(k.out.labels); fault != nil {
 		return nil, fault
@@ -129,7 +131,14 @@ func (k *compiler) column(col any, granularity string, q obj) (string, string, *
 			k.missing = append(k.missing, col)
 			return "(" + col + ")", col, nil
 		}
-		return columnSQL(r), col, nil
+		extras, _ := q["extras"].(obj)
+		grain := textOr(extras["time_grain_sqla"], "")
+		if col != granularity || !r.bool("is_dttm") {
+			return columnSQL(r), col, nil
+		}
+		k.out.axis[col] = true
+		expression, fault := grained(columnSQL(r), grain)
+		return expression, col, fault
 	case obj:
 		text := textOr(col["sqlExpression"], "")
 		label := textOr(col["label"], text)
@@ -143,20 +152,27 @@ func (k *compiler) column(col any, granularity string, q obj) (string, string, *
 		}
 		grain := textOr(col["timeGrain"], "")
 		if col["columnType"] == "BASE_AXIS" {
-			if r, known := k.columns[text]; known && (r.bool("is_dttm") || grain != "") {
+			// Values become times only where the label, too, is a column of the dataset.
+			if r, known := k.columns[text]; known && (r.bool("is_dttm") || grain != "") && k.columns[label] != nil {
 				k.out.axis[label] = true
 			}
 		}
-		if grain != "" {
-			form, known := grainSQL[grain]
-			if !known {
-				return "", "", queryFault("No grain spec for " + grain + " for database sqlite")
-			}
-			expression = strings.ReplaceAll(form, "{col}", expression)
-		}
-		return expression, label, nil
+		expression, fault := grained(expression, grain)
+		return expression, label, fault
 	}
 	return "", "", queryFault("a column is a name or an object")
+}
+
+// grained rounds a time down to a grain.
+func grained(expression, grain string) (string, *chartError) {
+	if grain == "" {
+		return expression, nil
+	}
+	form, known := grainSQL[grain]
+	if !known {
+		return "", queryFault("No grain spec for " + grain + " for database sqlite")
+	}
+	return strings.ReplaceAll(form, "{col}", expression), nil
 }
 
 func columnSQL(col row) string {

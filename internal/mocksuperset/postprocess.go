@@ -403,7 +403,10 @@ func boxValues(rows [][]any, column int) []any {
 		if low+1 >= len(v) {
 			return v[low]
 		}
-		return v[low] + (pos-float64(low))*(v[low+1]-v[low])
+		if pos == float64(low) {
+			return v[low]
+		}
+		return (v[low] + v[low+1]) / 2
 	}
 	q1, q3 := at(0.25), at(0.75)
 	reach := 1.5 * (q3 - q1)

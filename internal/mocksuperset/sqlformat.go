@@ -19,10 +19,10 @@ const spacedWords = " IN AND OR NOT AS VALUES EXISTS OVER FROM JOIN ON WHERE SEL
 // normal writes tokens as Superset would, on one line.
 func normal(list []token) string {
 	var out strings.Builder
-	for i, t := range list {
-		text := t.text
-		if t.kind == tokenWord && (keyword(text) || (i+1 < len(list) && list[i+1].is("("))) {
-			text = strings.ToUpper(text)
+	for i := range list {
+		text := rewritten(list, i)
+		if text == "" {
+			continue
 		}
 		if i > 0 && spaceBetween(list, i) {
 			out.WriteByte(' ')
@@ -30,6 +30,41 @@ func normal(list []token) string {
 		out.WriteString(text)
 	}
 	return out.String()
+}
+
+// rewritten is a token as the parser writes it; empty for one that it leaves out.
+func rewritten(list []token, i int) string {
+	t := list[i]
+	switch {
+	case t.is("+") && unary(list, i):
+		return ""
+	case t.kind != tokenWord:
+		return t.text
+	case t.is("SUBSTR") && i+1 < len(list) && list[i+1].is("("):
+		return "SUBSTRING"
+	case keyword(t.text), i+1 < len(list) && list[i+1].is("("), castType(list, i):
+		return strings.ToUpper(t.text)
+	}
+	return t.text
+}
+
+// castType says whether a word is the type behind CAST(… AS.
+func castType(list []token, i int) bool {
+	if i+1 >= len(list) || !list[i+1].is(")") || i < 1 || !list[i-1].is("AS") {
+		return false
+	}
+	depth := 0
+	for j := i - 1; j > 0; j-- {
+		switch {
+		case list[j].is(")"):
+			depth++
+		case list[j].is("("):
+			if depth--; depth < 0 {
+				return list[j-1].is("CAST")
+			}
+		}
+	}
+	return false
 }
 
 func spaceBetween(list []token, i int) bool {
@@ -60,7 +95,11 @@ func unary(list []token, i int) bool {
 func pretty(text string) string {
 	var out []string
 	for _, s := range statements(text) {
-		out = append(out, prettyOne(code(tokens(s)), ""))
+		if list := code(tokens(s)); firstWord(list) == "EXPLAIN" {
+			out = append(out, s)
+		} else {
+			out = append(out, prettyOne(aliased(list), ""))
+		}
 	}
 	return strings.Join(out, ";\n\n")
 }
@@ -84,6 +123,8 @@ func prettyOne(list []token, indent string) string {
 			lines = append(lines, indent+clause, strings.Join(texts, ",\n"))
 		case clause == "WHERE" || clause == "HAVING":
 			lines = append(lines, indent+clause, indent+"  "+body)
+		case clause == "ON":
+			lines = append(lines, indent+"  ON "+body)
 		case clause == "":
 			lines = append(lines, indent+body)
 		default:
@@ -110,7 +151,12 @@ func prettyOne(list []token, indent string) string {
 				clause = word + " " + next
 				i++
 				continue
-			case word == "SELECT" || word == "FROM" || word == "WHERE" || word == "HAVING" || word == "LIMIT" || word == "OFFSET" || word == "UNION" || word == "EXCEPT" || word == "INTERSECT":
+			case (word == "LEFT" || word == "RIGHT" || word == "INNER" || word == "CROSS" || word == "FULL") && next == "JOIN":
+				flush()
+				clause = word + " JOIN"
+				i++
+				continue
+			case word == "JOIN" || word == "ON" || word == "SELECT" || word == "FROM" || word == "WHERE" || word == "HAVING" || word == "LIMIT" || word == "OFFSET" || word == "UNION" || word == "EXCEPT" || word == "INTERSECT":
 				flush()
 				clause = word
 				continue
@@ -120,6 +166,19 @@ func prettyOne(list []token, indent string) string {
 	}
 	flush()
 	return strings.Join(lines, "\n")
+}
+
+// aliased writes the AS that may be left out behind a table.
+func aliased(list []token) []token {
+	var out []token
+	for i, t := range list {
+		name := func(t token) bool { return t.kind == tokenWord && !keyword(t.text) }
+		if i > 1 && name(t) && name(list[i-1]) && (list[i-2].is("FROM") || list[i-2].is("JOIN")) {
+			out = append(out, token{tokenWord, "AS", t.at})
+		}
+		out = append(out, t)
+	}
+	return out
 }
 
 // splitTop splits tokens at commas outside of parentheses.

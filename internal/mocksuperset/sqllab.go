@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -119,6 +120,9 @@ func (x *execution) run() answer {
 	}
 	f, factor, err := x.perform(source, list)
 	if err != nil {
+		if at, wrong := misread(list, sqliteText(err)); wrong {
+			return x.refuse(parseError(text, at), "Error parsing")
+		}
 		return x.refuse(x.engineError(sqliteText(err)), sqliteText(err))
 	}
 	return x.success(f, factor)
@@ -208,6 +212,30 @@ func (x *execution) parse(list []string, whole string) (answer, bool) {
 		}
 	}
 	return answer{}, false
+}
+
+var nearWord = regexp.MustCompile(`^near "(.*)": syntax error$`)
+
+// misread says whether the real one's parser would have refused what SQLite cannot
+// read, and where: for plain queries it would.
+func misread(list []string, fault string) (token, bool) {
+	near := nearWord.FindStringSubmatch(fault)
+	if near == nil && fault != "incomplete input" {
+		return token{}, false
+	}
+	for _, s := range list {
+		parts := code(tokens(s))
+		if w := firstWord(parts); w != "SELECT" && w != "WITH" || len(parts) == 0 {
+			return token{}, false
+		}
+		for _, t := range parts {
+			if near != nil && t.text == near[1] {
+				return t, true
+			}
+		}
+	}
+	parts := code(tokens(list[len(list)-1]))
+	return parts[len(parts)-1], true
 }
 
 func invalidScript(whole string) answer {
