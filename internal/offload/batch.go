@@ -65,7 +65,7 @@ func (g *Gate) keepText(ctx context.Context, c tool.Call, b Bounded) *chat.Artif
 		return &chat.Artifact{Decision: chat.ArtifactSkipped}
 	}
 	spec := artifact.Spec{Owner: owner(c), CallID: c.ID, Tool: c.Name, Title: b.Summary, Format: chat.FormatText, Size: int64(len(b.Text))}
-	m, err := g.put(ctx, spec, func(w *artifact.Writer) error {
+	m, _, err := g.put(ctx, spec, func(w *artifact.Writer) error {
 		_, err := w.Write([]byte(b.Text))
 		return err
 	})

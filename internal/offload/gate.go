@@ -109,7 +109,7 @@ func (g *Gate) Bound(ctx context.Context, c tool.Call, r tool.Result) Bounded {
 		}
 	}
 	if r.Artifact == nil && shown && (out.Cut || r.Keep) && c.Name != ReadArtifact {
-		b.Artifact = g.keep(ctx, c, r, out)
+		b.Artifact = g.keep(ctx, c, r, &out)
 	}
 	if b.Summary == "" {
 		b.Summary = count(out)
@@ -125,7 +125,7 @@ var reserved = []string{"_artifact", "_artifact_uri", "_missing_uris"}
 // preview leaves room for the notice where it cuts. shown is false where there is no payload.
 func (g *Gate) preview(c tool.Call, r tool.Result, room int) (out summarise.Out, shown bool) {
 	room = max(room, 1)
-	o := summarise.Options{Limit: room, Notice: min(noticeRoom, room/2), Total: r.Total, More: r.Bounded, Reserved: reserved, Tail: true}
+	o := summarise.Options{Limit: room, Notice: min(noticeRoom, room/2), Total: r.Total, More: r.Bounded, Reserved: reserved, Tail: logLike(r.Data)}
 	if r.Keep && r.Artifact == nil { // there will be a notice, cut or not
 		o.Limit, o.Notice = room-o.Notice, 0
 	}

@@ -330,6 +330,9 @@ func TestCapsOfTheStore(t *testing.T) {
 	if a := got.Artifact; a.Coverage != chat.CoveragePrefix || *a.Rows != 20 {
 		t.Errorf("artifact = %+v", got.Artifact)
 	}
+	if by := strings.Join(got.Preview.BoundedBy, " "); by != "preview_limit size_cap" {
+		t.Errorf("bounded by %s", by)
+	}
 	if !strings.Contains(got.Text, "20 rows (not all that there is)") {
 		t.Errorf("text = %s", got.Text)
 	}

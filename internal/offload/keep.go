@@ -25,11 +25,13 @@ type payload struct {
 
 // keep stores the whole of a result whose preview was cut. It goes down the ladder: too large or no quota,
 // then the fallback store, then none; it always says what became of it.
-func (g *Gate) keep(ctx context.Context, c tool.Call, r tool.Result, out summarise.Out) *chat.Artifact {
+//
+// A cap that cut what is kept is named in the preview's bounds too.
+func (g *Gate) keep(ctx context.Context, c tool.Call, r tool.Result, out *summarise.Out) *chat.Artifact {
 	if g.store == nil || g.o.Mode == Off || g.o.Mode == Explicit && !r.Keep {
 		return &chat.Artifact{Decision: chat.ArtifactSkipped}
 	}
-	p := wholeOf(r, out)
+	p := wholeOf(r, *out)
 	if p.size > g.o.MaxHeld {
 		g.o.Log.WarnContext(ctx, "a result is too large to be stored", "tool", c.Name, "call", c.ID, "bytes", p.size)
 		return &chat.Artifact{Decision: chat.ArtifactDenied}
@@ -39,40 +41,45 @@ func (g *Gate) keep(ctx context.Context, c tool.Call, r tool.Result, out summari
 		Partial: r.Bounded || r.Total != nil && *r.Total > out.Count && p.format == chat.FormatRows,
 		Unsure:  out.Partial,
 	}
-	m, err := g.put(ctx, spec, p.write)
+	m, bound, err := g.put(ctx, spec, p.write)
 	if err != nil {
 		d := decision(ctx, err)
 		g.o.Log.WarnContext(ctx, "a result was not stored", "tool", c.Name, "call", c.ID, "decision", d, "err", err)
 		return &chat.Artifact{Decision: d}
 	}
+	if bound != "" {
+		out.Preview.BoundedBy = append(out.Preview.BoundedBy, bound)
+	}
 	return m.Artifact()
 }
 
-// put writes an artifact, and once more into the fallback store where the first one fails.
-func (g *Gate) put(ctx context.Context, spec artifact.Spec, write func(*artifact.Writer) error) (chat.ArtifactMeta, error) {
-	m, err := g.try(ctx, spec, write)
+// put writes an artifact, and once more into the fallback store where the first one fails. bound is the cap
+// that cut it, or "".
+func (g *Gate) put(ctx context.Context, spec artifact.Spec, write func(*artifact.Writer) error) (m chat.ArtifactMeta, bound string, err error) {
+	m, bound, err = g.try(ctx, spec, write)
 	if fault.KindOf(err) != fault.Internal || ctx.Err() != nil {
-		return m, err
+		return m, bound, err
 	}
 	spec.Fallback = true
-	again, ferr := g.try(ctx, spec, write)
+	again, bound, ferr := g.try(ctx, spec, write)
 	if ferr != nil {
-		return again, errors.Join(err, ferr)
+		return again, "", errors.Join(err, ferr)
 	}
 	g.o.Log.WarnContext(ctx, "the store failed, the fallback store took it", "call", spec.CallID, "err", err)
-	return again, nil
+	return again, bound, nil
 }
 
-func (g *Gate) try(ctx context.Context, spec artifact.Spec, write func(*artifact.Writer) error) (chat.ArtifactMeta, error) {
+func (g *Gate) try(ctx context.Context, spec artifact.Spec, write func(*artifact.Writer) error) (m chat.ArtifactMeta, bound string, err error) {
 	w, err := g.store.Create(ctx, spec)
 	if err != nil {
-		return chat.ArtifactMeta{}, err
+		return m, "", err
 	}
 	defer w.Abort()
 	if err := write(w); err != nil && !errors.Is(err, artifact.ErrFull) {
-		return chat.ArtifactMeta{}, err
+		return m, "", err
 	}
-	return w.Commit()
+	m, err = w.Commit()
+	return m, w.Bound(), err
 }
 
 func decision(ctx context.Context, err error) string {
