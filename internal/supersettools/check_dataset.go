@@ -98,7 +98,7 @@ func runCheckDataset(ctx context.Context, s *superset.Session, ref superset.Ref)
 	case v.Drift.none() && len(v.Expressions) == 0:
 		r.Summary = "The dataset “" + d.Name + "” fits its database, and its expressions work."
 	default:
-		r.Summary = fmt.Sprintf("The dataset “%s”: %d columns added, %d removed, %d of another type, %d expressions broken; %s hit.", d.Name,
+		r.Summary = fmt.Sprintf("The dataset “%s” needs attention. Columns added: %d, removed: %d, of another type: %d. Broken expressions: %d. Hit by removed columns: %s.", d.Name,
 			len(v.Drift.Added), len(v.Drift.Removed), len(v.Drift.Types), len(v.Expressions), count(len(v.Charts), "chart"))
 	}
 	return r, nil

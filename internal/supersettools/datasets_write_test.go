@@ -207,7 +207,7 @@ func refreshDataset(t *testing.T, base string) {
 		t.Errorf("before: %+v %v", o, err)
 	}
 	r, err := w.Run(t.Context())
-	if err != nil || !strings.Contains(r.Summary, "1 columns came, 1 went") {
+	if err != nil || !strings.Contains(r.Summary, "1 came, 1 went") {
 		t.Fatalf("%q %v", r.Summary, err)
 	}
 	if o, err := w.ReadBack(t.Context(), p); err != nil || o.Outcome != chat.OutcomeApplied {

@@ -139,7 +139,7 @@ func (x *datasetDeletion) run(ctx context.Context, s *superset.Session) (tool.Re
 		out.Backup = r.Artifact.ID
 	}
 	r.Data = object(out)
-	r.Summary = fmt.Sprintf("Deleted the dataset “%s”; %s break.", v.d.Name, count(len(v.use.Charts), "chart"))
+	r.Summary = fmt.Sprintf("Deleted the dataset “%s”. Broken by it: %s.", v.d.Name, count(len(v.use.Charts), "chart"))
 	return r, nil
 }
 

@@ -121,7 +121,7 @@ func (x datasetRefresh) dryRun(ctx context.Context, s *superset.Session) (tool.R
 	if err != nil {
 		return tool.Result{}, err
 	}
-	r := p.result(s, p.d, fmt.Sprintf("Nothing was written. A refresh of “%s” would bring %d columns, remove %d and change %d types.", p.d.Name,
+	r := p.result(s, p.d, fmt.Sprintf("Nothing was written. A refresh of “%s” would change its columns: %d come, %d go, %d change their type.", p.d.Name,
 		len(p.drift.Added), len(p.drift.Removed), len(p.drift.Types)))
 	if !p.me.MayChange(p.d.Owners) {
 		r.Warnings = append(r.Warnings, "The user is no owner of this dataset, so Superset would refuse the change.")
@@ -152,7 +152,7 @@ func (x datasetRefresh) run(ctx context.Context, s *superset.Session) (tool.Resu
 		}
 		p.drift.NewUnknown = false
 	}
-	return p.result(s, after, fmt.Sprintf("Refreshed “%s”: %d columns came, %d went, %d changed their type.", p.d.Name,
+	return p.result(s, after, fmt.Sprintf("Refreshed the columns of “%s”: %d came, %d went, %d changed their type.", p.d.Name,
 		len(p.drift.Added), len(p.drift.Removed), len(p.drift.Types))), nil
 }
 
