@@ -199,7 +199,11 @@ func newModel(cfg config.Config, log *slog.Logger) (*llm.Client, error) {
 }
 
 func (a *app) openAPI(cfg config.Config, envs *supersettools.Environments, log *slog.Logger) error {
-	who, err := identity(cfg, envs)
+	mode, err := identity(cfg, envs)
+	if err != nil {
+		return err
+	}
+	who, sessions, err := handover(cfg, mode)
 	if err != nil {
 		return err
 	}
@@ -209,6 +213,9 @@ func (a *app) openAPI(cfg config.Config, envs *supersettools.Environments, log *
 		Environments: configured(cfg), MessageChars: cfg.Limits.MessageChars, BasePath: cfg.BasePath, FrameAncestors: cfg.Web.FrameAncestors,
 		Model:      httpapi.ModelInfo{Provider: cfg.LLM.Provider, Name: cfg.LLM.Model, Offline: cfg.LLM.Provider == config.Offline},
 		ActiveRuns: a.engine.Running, Logger: log,
+	}
+	if sessions != nil {
+		o.Handover = sessions
 	}
 	for _, p := range cfg.TrustedProxies {
 		if n, err := netip.ParsePrefix(p); err == nil {

@@ -38,6 +38,20 @@ func identity(cfg config.Config, envs *supersettools.Environments) (*auth.Resolv
 	return nil, fault.New(fault.Invalid, "auth.mode "+cfg.Auth.Mode+" cannot be used.")
 }
 
+// handover adds the sign-in of pages with an origin of their own, where one is configured; nil where not.
+func handover(cfg config.Config, mode *auth.Resolver) (*auth.Resolver, *auth.Handover, error) {
+	a := cfg.Auth.Handover
+	secret := cfg.Secret(a.SecretEnv, a.SecretFile)
+	if !secret.Set() {
+		return mode, nil, nil
+	}
+	h, err := auth.NewHandover(auth.HandoverOptions{Secret: secret.Value, Audience: a.Audience, TTL: a.TTL, Path: cfg.BasePath})
+	if err != nil {
+		return nil, nil, err
+	}
+	return h.Beside(mode), h, nil
+}
+
 // directory asks a Superset whose session a cookie is.
 type directory struct{ client *superset.Client }
 

@@ -33,6 +33,7 @@ type cli struct {
 	Serve        serveCmd   `cmd:"" help:"Serve as the configuration says."`
 	MockSuperset mockCmd    `cmd:"" help:"The mock Superset alone, for integration tests of others."`
 	Policy       policyCmd  `cmd:"" help:"Look at a policy of roles."`
+	SQL          sqlCmd     `cmd:"" help:"Look at what run_sql lets through."`
 	Audit        auditCmd   `cmd:"" help:"Look at the audit."`
 	Doctor       doctorCmd  `cmd:"" help:"Look at what is kept."`
 	Config       configCmd  `cmd:"" help:"Look at the configuration."`

@@ -25,6 +25,33 @@ func file(t *testing.T, name, text string) string {
 	return f
 }
 
+func TestSQLCheck(t *testing.T) {
+	for _, tt := range []struct {
+		name, stdin string
+		args        []string
+		code        int
+		want        string
+	}{
+		{"a read", "SELECT 1", []string{"sql", "check", "--dialect", "postgresql"}, 0, "allow"},
+		{"a write", "DROP TABLE x", []string{"sql", "check", "--dialect", "postgresql"}, 0, "refuse"},
+		{"two statements", "SELECT 1; SELECT 2", []string{"sql", "check", "--dialect", "sqlite"}, 0, "refuse"},
+		{"lines", `{"dialect":"sqlite","sql":"SELECT 1"}` + "\n\n" + `{"dialect":"sqlite","sql":"DELETE FROM x"}`, []string{"sql", "check", "--jsonl"}, 0, `"verdict":"allow"`},
+		{"no dialect", "SELECT 1", []string{"sql", "check"}, 2, ""},
+		{"no JSON", "SELECT 1", []string{"sql", "check", "--jsonl"}, 2, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, out, errs := command(t, tt.stdin, tt.args...)
+			if code != tt.code || !strings.Contains(out, tt.want) {
+				t.Errorf("exit code %d, want %d: %q %q, want %q", code, tt.code, out, errs, tt.want)
+			}
+		})
+	}
+	_, out, _ := command(t, `{"dialect":"sqlite","sql":"SELECT 1"}`+"\n"+`{"dialect":"sqlite","sql":"DELETE FROM x"}`, "sql", "check", "--jsonl")
+	if n := strings.Count(out, "\n"); n != 2 {
+		t.Errorf("two lines gave %d answers: %s", n, out)
+	}
+}
+
 func TestCommands(t *testing.T) {
 	broken := file(t, "broken.yaml", "listn: 127.0.0.1:1\nlimits: {read_timeout: soon}\nauth: {mode: trust}\n")
 	good := file(t, "good.yaml", "environments:\n  - {id: ss-prod, class: PRD, base_url: 'http://127.0.0.1:1', auth: {username: bot, password_env: PW}}\n")
