@@ -46,8 +46,3 @@ func (a *API) simulate(c *call) error {
 }
 
 func (a *API) memory(c *call) error { return c.reply(http.StatusOK, a.o.Memory()) }
-
-func (a *API) handover(c *call) error {
-	a.o.Handover.ServeHTTP(c.Response(), c.Request())
-	return nil
-}

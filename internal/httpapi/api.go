@@ -90,8 +90,8 @@ type Options struct {
 	Feedback  Feedback
 	Memories  Memories
 	Artifacts Artifacts
-	Handover  http.Handler // POST /handover: sets the cookie of an own-origin page
-	Memory    func() any   // GET /diagnostics/memory
+	Handover  Handover   // of an own-origin page
+	Memory    func() any // GET /diagnostics/memory
 
 	Environments   []agent.Environment // configured ones; a request that names another is refused
 	Model          ModelInfo

@@ -77,6 +77,8 @@ func (a *API) showPage(c echo.Context, f *file) error {
 	h.Set("Content-Security-Policy", pagePolicy(a.o.FrameAncestors))
 	if c.QueryParam("embed") == "" {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	} else {
+		a.newFrame(h)
 	}
 	return send(c, f)
 }

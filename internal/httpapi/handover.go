@@ -1,0 +1,42 @@
+package httpapi
+
+import "net/http"
+
+// Handover signs people in on an origin of agentd's own, by the word of Superset's side.
+type Handover interface {
+	// Exchange takes a token, once, and returns the cookie of the session that it opens, and whose it is. Auth for a
+	// token that does not count.
+	Exchange(token string) (cookie *http.Cookie, user string, err error)
+	// Ended returns the cookie that ends a session in the browser that gets it.
+	Ended() *http.Cookie
+}
+
+const maxToken = 8000 // code points
+
+func (a *API) handover(c *call) error {
+	o, err := c.body()
+	if err != nil {
+		return err
+	}
+	token := o.text("token", maxToken)
+	o.must("token", "what the page of Superset was given for you")
+	o.done()
+	if err := o.err(); err != nil {
+		return err
+	}
+	cookie, user, err := a.o.Handover.Exchange(token)
+	if err != nil {
+		return err
+	}
+	traceOf(c).user = user
+	http.SetCookie(c.Response(), cookie)
+	return c.none()
+}
+
+// newFrame makes a frame that is being loaded begin signed out, so that it asks Superset's page who is logged in
+// there now. A session that is still good can be of somebody who has logged out since.
+func (a *API) newFrame(h http.Header) {
+	if a.o.Handover != nil {
+		h.Add("Set-Cookie", a.o.Handover.Ended().String())
+	}
+}
