@@ -81,12 +81,15 @@ func newApp(ctx context.Context, cfg config.Config, mocked map[string]bool, log 
 	if err := a.openArtifacts(ctx, cfg, log); err != nil {
 		return nil, err
 	}
-	a.gate = offload.New(a.store, offload.Options{MaxChars: cfg.Limits.MaxChars, BatchChars: cfg.Limits.BatchChars, Mode: offload.Mode(cfg.Artifacts.Mode), Log: log})
+	bounded := offload.Options{MaxChars: cfg.Limits.MaxChars, BatchChars: cfg.Limits.BatchChars, Mode: offload.Mode(cfg.Artifacts.Mode), Log: log}
+	keeper := offload.New(a.store, bounded) // of backups and of what is read back; it needs no advice about tools
 	caps := &capabilities{envs: envs}
-	tools, err := tool.NewSet(append(supersettools.New(supersettools.Deps{Environments: envs, Capabilities: caps, Backups: a.gate, Migrations: a.log, Kept: a.kept}), a.gate.Tool())...)
+	tools, err := tool.NewSet(append(supersettools.New(supersettools.Deps{Environments: envs, Capabilities: caps, Backups: keeper, Migrations: a.log, Kept: a.kept}), keeper.Tool())...)
 	if err != nil {
 		return nil, err
 	}
+	bounded.Narrowing = offload.NarrowingOf(tools.All())
+	a.gate = offload.New(a.store, bounded)
 	refs, err := offload.NewReferences(a.store, tools.All(), offload.ReferenceOptions{Disabled: !cfg.References.Enabled, InlineMax: cfg.References.InlineMax, Log: log})
 	if err != nil {
 		return nil, err
@@ -150,7 +153,11 @@ func (a *app) openArtifacts(ctx context.Context, cfg config.Config, log *slog.Lo
 		MaxRows: int64(cfg.Artifacts.MaxRows), MaxBytes: int64(cfg.Artifacts.MaxBytes), MaxDuration: cfg.Artifacts.MaxDuration,
 		TTL: cfg.Artifacts.TTL, Quota: quota(cfg), Secret: secret, Log: log, Live: a.live, Fallback: second,
 	})
-	_, err = a.store.Recover(ctx)
+	if cfg.DatabaseURL != "" { // what is staged may be another replica's work in progress
+		_, err = a.store.Sweep(ctx)
+	} else {
+		_, err = a.store.Recover(ctx)
+	}
 	return err
 }
 

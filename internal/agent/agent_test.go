@@ -22,6 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // world is a service on a real log, with tools and a model of the test's own.
 type world struct {
 	t    *testing.T
+	dir  string // of the log
 	log  *eventlog.Log
 	svc  *agent.Service
 	conv string
@@ -108,7 +109,8 @@ func newWorld(t *testing.T, m agent.Model, p agent.Policy, limits agent.Limits, 
 func newWorldWith(t *testing.T, m agent.Model, p agent.Policy, limits agent.Limits, g agent.Gate, tools ...tool.Tool) *world {
 	t.Helper()
 	var svc *agent.Service
-	log, err := eventlog.Open(t.Context(), eventlog.Options{Dir: t.TempDir(), OnCancel: func(id string) { svc.Stop(id) }})
+	dir := t.TempDir()
+	log, err := eventlog.Open(t.Context(), eventlog.Options{Dir: dir, OnCancel: func(id string) { svc.Stop(id) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +136,7 @@ func newWorldWith(t *testing.T, m agent.Model, p agent.Policy, limits agent.Limi
 			t.Error(err)
 		}
 	})
-	w := &world{t: t, log: log, svc: svc, who: chat.Identity{User: "ann", Roles: []string{"Admin"}}}
+	w := &world{t: t, dir: dir, log: log, svc: svc, who: chat.Identity{User: "ann", Roles: []string{"Admin"}}}
 	c, err := log.CreateConversation(t.Context(), "ann")
 	if err != nil {
 		t.Fatal(err)

@@ -75,12 +75,15 @@ func (f *flight) refusal(err error) answer {
 	if kind == fault.Canceled {
 		msg, retryable = "It was stopped before it ended.", reads && f.risk() == "read"
 	}
-	a := answer{
+	text := statusText(status{Status: class, Message: msg, Tools: f.near})
+	if e, ok := errors.AsType[*fault.Error](err); ok && len(e.Answer) > 0 { // it has words of its own for the model
+		text = string(e.Answer)
+	}
+	return answer{
 		event:   &chat.ToolError{CallID: f.ID, Tool: f.Name, Class: class, Message: msg, Retryable: retryable, RetryExhausted: exhausted},
-		text:    statusText(status{Status: class, Message: msg, Tools: f.near}),
+		text:    text,
 		outcome: class, unknown: class == codeUnknownTool,
 	}
-	return a
 }
 
 // classOf is the class that tool_error names.

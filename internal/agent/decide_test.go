@@ -1,7 +1,9 @@
 package agent_test
 
 import (
+	"database/sql"
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -9,7 +11,7 @@ import (
 
 	"agentd/internal/agent"
 	"agentd/internal/chat"
-	"agentd/internal/confirm"
+	"agentd/internal/eventlog"
 	"agentd/internal/fault"
 	"agentd/internal/tool"
 )
@@ -251,9 +253,24 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// TestStoredCallIsCompared: arguments that were altered in the store are not executed.
+// TestStoredCallIsCompared: arguments that were altered in the store between question and answer are not executed.
 func TestStoredCallIsCompared(t *testing.T) {
-	if confirm.Digest(json.RawMessage(`{"dashboard":"1"}`)) == confirm.Digest(json.RawMessage(`{"dashboard":"2"}`)) {
-		t.Fatal("the digest does not tell arguments apart")
+	s := &shelf{ran: map[string]int{}}
+	w, m := one(t, &rules{}, s, text("It was refused."))
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.dir, eventlog.FileName)+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer db.Close()
+	res, err := db.Exec(`UPDATE confirmation SET args = '{"dashboard": "2"}'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := res.RowsAffected(); n != 1 {
+		t.Fatalf("altered %d rows", n)
+	}
+	if got := types(w.wait(w.approve(0))); got != "tool_error:conflict finished:answered" || s.ran["update_dashboard"] != 0 {
+		t.Errorf("events %s, executed %d times", got, s.ran["update_dashboard"])
+	}
+	answersOnce(t, m.prompts[1])
 }
