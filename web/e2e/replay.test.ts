@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { hostile } from '../tests/hostile';
 import { axe, open, overflows, quit, type Look, type Opened } from './browser';
 import { Replay } from './replay';
-import { answer, confirm, finished, markdown, start, states, usage } from './scenes';
+import { answer, confirm, finished, markdown, start, states, table, usage } from './scenes';
 
 // The page against recorded streams: every state, and what a network does to them.
 
@@ -23,6 +23,7 @@ beforeEach(() => {
   server.script = () => [finished()];
   server.requests.length = 0;
   server.logs.clear();
+  server.titles.clear();
   server.user = 'dev';
   server.signedOut = false;
 });
@@ -163,6 +164,7 @@ describe('cards', () => {
     await say(o, 'go');
     await o.page.getByRole('button', { name: 'Ask again' }).click();
     await expect.poll(() => posts('/messages').map((p) => p.body.message)).toEqual(['go', 'go']);
+    await expect.poll(() => o.page.locator('[data-outcome=error]').count()).toBe(2);
     server.script = () => [start('w', 'update_chart', {}, 'write'), failed];
     await say(o, 'write');
     await o.page.getByText('A change had begun in this answer').waitFor();
@@ -192,6 +194,159 @@ describe('a request that is refused', () => {
     await o.page.getByText('Another user has signed in').first().waitFor();
     expect(await o.page.locator('main').getByText('secret question').count()).toBe(0);
   });
+});
+
+describe('conversations', () => {
+  test('are searched, renamed and deleted after a question', async () => {
+    const o = await visit();
+    await say(o, 'alpha question');
+    await o.page.locator('nav').getByRole('button', { name: 'alpha question', exact: true }).waitFor();
+    await o.page.getByRole('button', { name: 'New conversation' }).first().click();
+    await say(o, 'beta question');
+    await o.page.locator('nav').getByRole('button', { name: 'beta question', exact: true }).waitFor();
+    await o.page.getByRole('searchbox', { name: 'Search conversations' }).fill('alpha');
+    await expect
+      .poll(() => o.page.locator('nav').getByRole('button', { name: 'beta question', exact: true }).count())
+      .toBe(0);
+    await o.page.getByRole('button', { name: 'Rename: alpha question' }).click();
+    await o.page.getByRole('textbox', { name: 'New title' }).fill('alpha renamed');
+    await o.page.keyboard.press('Enter');
+    await o.page.locator('nav').getByRole('button', { name: 'alpha renamed', exact: true }).waitFor();
+    await o.page.getByRole('button', { name: 'Delete: alpha renamed' }).click();
+    await o.page.getByRole('button', { name: 'Keep it' }).click();
+    expect(server.logs.size).toBe(2);
+    await o.page.getByRole('button', { name: 'Delete: alpha renamed' }).click();
+    expect(await axe(o.page)).toEqual([]);
+    await o.page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await o.page.getByText('Nothing found.').waitFor();
+    expect(server.logs.size).toBe(1);
+  });
+
+  test('a waiting decision is found from elsewhere', async () => {
+    server.script = (_t, id) => [confirm(`q${id}`, true), finished('awaiting_confirmation')];
+    const o = await visit();
+    await say(o, 'delete it');
+    await o.page.locator('[data-confirm]').waitFor();
+    await o.page.getByRole('button', { name: 'New conversation' }).first().click();
+    await expect.poll(() => o.page.locator('[data-confirm]').count()).toBe(0);
+    await o.page.getByRole('button', { name: /Waiting decisions/ }).click();
+    expect(await axe(o.page)).toEqual([]);
+    await o.page
+      .getByRole('dialog')
+      .getByRole('button', { name: /delete_dashboard/ })
+      .click();
+    await o.page.locator('[data-confirm][data-state=open]').waitFor();
+  });
+
+  test('the last message is edited: it says what it replaces, and what followed is folded', async () => {
+    server.script = (t, id) => [...answer(`a${id}`, `Answer to ${t}`, 2, 5), finished()];
+    const o = await visit();
+    await say(o, 'first');
+    await o.page.getByText('Answer to first').waitFor();
+    await o.page.getByRole('button', { name: 'Send' }).waitFor();
+    await o.page.locator('#composer').press('ArrowUp');
+    expect(await o.page.locator('#composer').inputValue()).toBe('first');
+    await o.page.getByText('You are editing your last message').waitFor();
+    await say(o, 'second');
+    await o.page.getByText('Answer to second').waitFor();
+    const sent = posts('/messages').map((p) => p.body);
+    expect(sent[1]).toMatchObject({ message: 'second', replaces: expect.stringMatching(/^msg_/) as string });
+    await o.page.getByText(/edited entr/).waitFor();
+    expect(await o.page.getByText('Answer to first').isVisible()).toBe(false);
+  });
+
+  test('an answer is copied and rated', async () => {
+    server.script = (_t, id) => [...answer(`a${id}`, 'An **answer**', 1, 0), usage, finished()];
+    const o = await visit();
+    await o.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await say(o, 'go');
+    await o.page.getByRole('button', { name: 'Copy' }).click();
+    await o.page.getByText('Copied').waitFor();
+    expect(await o.page.evaluate(() => navigator.clipboard.readText())).toBe('An **answer**');
+    await o.page.getByRole('button', { name: 'Good answer' }).click();
+    await expect.poll(() => posts('/feedback').map((p) => p.body)).toEqual([{ rating: 'up' }]);
+    await o.page.getByText('1,284 / 311 tokens · $0.0042').waitFor();
+  });
+});
+
+describe('a stored result', () => {
+  test('is paged by the server, sorted, reduced to columns, and saved', async () => {
+    server.stored = Array.from({ length: 120 }, (_, i) => [i + 1, i === 3 ? '=1+1' : `row ${i + 1}`]);
+    server.script = () => [...table, finished()];
+    const o = await visit();
+    await say(o, 'go');
+    await o.page.getByRole('button', { name: 'Open result' }).click();
+    const panel = o.page.getByRole('dialog');
+    await panel.getByText('Rows 1–50 of 120').waitFor();
+    expect(await axe(o.page)).toEqual([]);
+    await panel.getByRole('button', { name: 'Sort by id' }).click();
+    await panel.getByRole('button', { name: 'Sort by id' }).click();
+    expect(await panel.locator('tbody tr').first().innerText()).toContain('50');
+    const saved = o.page.waitForEvent('download');
+    await panel.getByRole('button', { name: 'CSV of the rows shown' }).click();
+    const file = await (await saved).createReadStream();
+    let csv = '';
+    for await (const chunk of file) csv += String(chunk);
+    expect(csv.split('\r\n').slice(0, 5)).toEqual(['id,title', '1,row 1', '2,row 2', '3,row 3', "4,'=1+1"]);
+    await panel.getByRole('button', { name: 'Next' }).click();
+    await panel.getByText('Rows 51–100 of 120').waitFor();
+    await panel.getByRole('button', { name: 'Next' }).click();
+    await panel.getByText('Rows 101–120 of 120').waitFor();
+    expect(await panel.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true);
+    await panel.getByRole('button', { name: 'Previous' }).click();
+    await panel.getByText('Rows 51–100 of 120').waitFor();
+    await panel.getByText('Columns · 2/2').click();
+    await panel.getByRole('checkbox', { name: 'title' }).uncheck();
+    expect(await panel.locator('th').count()).toBe(1);
+    await o.page.keyboard.press('Escape');
+    await expect.poll(() => o.page.getByRole('dialog').count()).toBe(0);
+    expect(o.errors).toEqual([]);
+  });
+
+  test('that is gone says so', async () => {
+    const gone = structuredClone(table);
+    (gone[1] as unknown as { artifact: { id: string } }).artifact.id = 'art_GONE';
+    server.script = () => [...gone, finished()];
+    const o = await visit();
+    await say(o, 'go');
+    await o.page.getByRole('button', { name: 'Open result' }).click();
+    await o.page.getByText('This result is no longer stored.').waitFor();
+  });
+});
+
+test('the keys are listed, and a small result is drawn', async () => {
+  server.script = () => [
+    start('p', 'run_sql', { sql: 'x' }, 'query'),
+    {
+      type: 'tool_result',
+      call_id: 'p',
+      tool: 'run_sql',
+      duration_ms: 5,
+      summary: '3 rows',
+      preview: {
+        columns: [{ name: 'region' }, { name: 'n' }],
+        rows: [
+          ['N', 3],
+          ['S', -1],
+          ['W', 8],
+        ],
+        completeness: 'COMPLETE',
+        returned: 3,
+      },
+      links: [],
+    },
+    finished(),
+  ];
+  const o = await visit();
+  await say(o, 'go');
+  await o.page.getByRole('button', { name: 'Chart' }).click();
+  await o.page.getByRole('img', { name: 'n by region' }).waitFor();
+  expect(await axe(o.page)).toEqual([]);
+  await o.page.locator('main').focus();
+  await o.page.keyboard.press('?');
+  await o.page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  expect(await axe(o.page)).toEqual([]);
+  expect(o.errors).toEqual([]);
 });
 
 test('hostile text asks for nothing outside, runs nothing, and breaks no rule of the policy', async () => {

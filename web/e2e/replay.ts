@@ -40,6 +40,10 @@ export class Replay {
   /** Set to answer the next POST of a message with this status and code. */
   refuseMessage: { status: number; code: string } | null = null;
 
+  readonly titles = new Map<string, string>();
+  /** Rows of the one stored result. */
+  stored: unknown[][] = [];
+
   #server: Server;
   #streams = new Set<{ id: string; res: ServerResponse }>();
   #ids = 0;
@@ -106,15 +110,26 @@ export class Replay {
       return json(s, 200, { user: this.user, name: 'Dev User', roles: ['Admin'], language: this.language, model });
     }
     if (kind === 'environments') return json(s, 200, { environments: this.environments });
+    if (kind === 'confirmations') return json(s, 200, { confirmations: this.#cards() });
+    if (kind === 'artifacts') return this.#artifact(id, url.searchParams, s);
     if (kind !== 'conversations') return problem(s, 404, 'missing');
     if (!id && method === 'POST') {
       const fresh = `c${++this.#ids}`;
       this.logs.set(fresh, []);
       return json(s, 201, { id: fresh });
     }
-    if (!id) return json(s, 200, { conversations: [...this.logs.keys()].map((c) => this.#summary(c)).reverse() });
+    if (!id) return json(s, 200, { conversations: this.#listed(url.searchParams.get('q') ?? '') });
     const log = this.logs.get(id);
     if (!log) return problem(s, 404, 'missing');
+    if (!part && method === 'PATCH') {
+      this.titles.set(id, String(body.title));
+      return void s.writeHead(204).end();
+    }
+    if (!part && method === 'DELETE') {
+      this.logs.delete(id);
+      return void s.writeHead(204).end();
+    }
+    if (part === 'messages' && path.endsWith('/feedback')) return void s.writeHead(204).end();
     if (!part) return json(s, 200, this.#snapshot(id, log));
     if (part === 'events') return this.#stream(id, log, q, s);
     if (part === 'messages') return this.#message(id, body, s);
@@ -137,7 +152,14 @@ export class Replay {
     json(s, 202, { run_id, message_id });
     const text = String(body.message);
     const begun: Payload[] = [
-      { type: 'message', run_id, message_id, role: 'user', text },
+      {
+        type: 'message',
+        run_id,
+        message_id,
+        role: 'user',
+        text,
+        ...(body.replaces ? { replaces: body.replaces } : {}),
+      },
       {
         type: 'run_started',
         run_id,
@@ -153,13 +175,41 @@ export class Replay {
     return this.play(id, [...begun, ...steps]);
   }
 
-  #summary(id: string): object {
+  #listed(q: string): object[] {
+    const all = [...this.logs.keys()].map((c) => this.#summary(c)).reverse();
+    return all.filter((c) => c.title.toLowerCase().includes(q.toLowerCase()));
+  }
+
+  #cards(): object[] {
+    return [...this.logs].flatMap(([conversation_id, log]) =>
+      log
+        .filter((e) => e.type === 'confirm_required' && !this.#resolved(log, String(e.confirmation_id)))
+        .map((e) => ({ ...e, conversation_id, created_at: e.at, own: true })),
+    );
+  }
+
+  #artifact(id: string, q: URLSearchParams, s: ServerResponse): void {
+    if (id !== 'art_01JZZZZZZZZZZZZZZZZZZZZZZZ') return problem(s, 410, 'expired');
+    const from = Number(q.get('cursor') ?? 0);
+    const to = from + Number(q.get('limit'));
+    const eof = to >= this.stored.length;
+    json(s, 200, {
+      columns: [{ name: 'id' }, { name: 'title' }],
+      rows: this.stored.slice(from, to),
+      total: this.stored.length,
+      ...(eof ? {} : { next_cursor: String(to) }),
+      eof,
+      expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+    });
+  }
+
+  #summary(id: string): { title: string } & Record<string, unknown> {
     const log = this.logs.get(id) ?? [];
     const first = log.find((e) => e.type === 'message' && e.role === 'user');
     const open = log.filter((e) => e.type === 'confirm_required' && !this.#resolved(log, String(e.confirmation_id)));
     return {
       id,
-      title: String(first?.text ?? '').slice(0, 60),
+      title: this.titles.get(id) ?? String(first?.text ?? '').slice(0, 60),
       created_at: log[0]?.at ?? new Date().toISOString(),
       updated_at: log.at(-1)?.at ?? new Date().toISOString(),
       open_confirmations: open.length,

@@ -3,6 +3,7 @@ import AppView from './App.svelte';
 import './app.css';
 import { Api } from './lib/api';
 import { Bridge } from './lib/bridge';
+import { loadLang } from './lib/i18n/i18n.svelte';
 import { readParams } from './lib/params';
 import { App } from './lib/state/app.svelte';
 
@@ -30,6 +31,7 @@ if (app.params.embed && window.parent !== window) {
     ontoken: (token) => void app.signIn(token),
   });
 }
+await loadLang(app.i18n.lang);
 const target = document.getElementById('app');
 if (target) mount(AppView, { target, props: { app } });
 app.bridge?.start();

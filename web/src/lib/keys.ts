@@ -2,6 +2,7 @@ import type { App } from './state/app.svelte';
 
 interface Actions {
   menu: () => void;
+  help: () => void;
 }
 
 const inField = (e: KeyboardEvent) =>
@@ -20,6 +21,7 @@ export function handleKey(e: KeyboardEvent, app: App, actions: Actions): void {
   else if (e.key === 'Escape' && app.bridge && !document.querySelector('dialog[open]'))
     app.bridge.send({ type: 'close' });
   else if (e.key === '/' && !inField(e)) document.getElementById('composer')?.focus();
+  else if (e.key === '?' && !inField(e)) actions.help();
   else return;
   e.preventDefault();
 }

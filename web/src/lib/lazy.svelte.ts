@@ -4,23 +4,25 @@
  */
 export class Lazy<T> {
   #value = $state.raw<T | null>(null);
-  #asked = false;
+  #asked: Promise<void> | null = null;
 
   constructor(private readonly load: () => Promise<T>) {}
 
   /** The part, or null until it has arrived; what read null is run again then. It stays null if it never arrives. */
   get current(): T | null {
-    this.want();
+    void this.want();
     return this.#value;
   }
 
-  /** Begins to fetch it. */
-  want(): void {
-    if (this.#asked) return;
-    this.#asked = true;
-    this.load().then(
-      (v) => (this.#value = v),
-      () => (this.#asked = false),
-    );
+  /** Begins to fetch it. The promise is kept whether it arrived or not; what did not is asked for again next time. */
+  want(): Promise<void> {
+    return (this.#asked ??= this.load().then(
+      (v) => {
+        this.#value = v;
+      },
+      () => {
+        this.#asked = null;
+      },
+    ));
   }
 }

@@ -1,10 +1,15 @@
 import { en, type Key, type Messages } from './en';
-import { ru } from './ru';
+import { Lazy } from '../lazy.svelte';
 
 export type Lang = 'en' | 'ru';
 export type Params = Record<string, string | number>;
 
-const catalogues: Record<Lang, Messages> = { en, ru };
+// English comes with the page. Another language is fetched for those who read it; until then English stands in.
+const russian = new Lazy<Messages>(() => import('./ru').then((m) => m.ru));
+const catalogue = (lang: Lang): Messages => (lang === 'ru' ? (russian.current ?? (en as Messages)) : (en as Messages));
+
+/** Fetches what a language needs, so that the first paint is in it. */
+export const loadLang = (lang: Lang): Promise<void> => (lang === 'ru' ? russian.want() : Promise.resolve());
 
 /** The words of the page in one of its languages, and the formats that belong to it. */
 export class I18n {
@@ -21,7 +26,7 @@ export class I18n {
 
   /** The text of a key. Plural forms are chosen by the parameter `n`; numbers are written as the language does. */
   t = (key: Key, p: Params = {}): string => {
-    const m = catalogues[this.lang][key];
+    const m = catalogue(this.lang)[key];
     const form = typeof m === 'string' ? m : (m[this.#plural.select(Number(p.n ?? 0))] ?? m.other ?? '');
     return form.replace(/\{(\w+)\}/g, (whole, name: string) => {
       const v = p[name];

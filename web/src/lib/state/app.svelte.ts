@@ -1,16 +1,18 @@
 import { createContext } from 'svelte';
-import { Refused, type Api, type Environment, type Me, type Summary } from '../api';
+import { Refused, type Api, type Card, type Environment, type Me, type Summary } from '../api';
 import { I18n, chooseLang, type Lang } from '../i18n/i18n.svelte';
 import type { Bridge } from '../bridge';
 import type { HostContext } from '../../embed/protocol';
 import { readView, type Params } from '../params';
-import { typeName } from '../words';
+import { refusalText, typeName } from '../words';
+import type { Message } from '../conversation';
 import type { View, WireEvent } from '../wire';
 import { Announcer } from './announcer.svelte';
 import { Prefs } from './prefs.svelte';
 import { Session } from './session.svelte';
 
 const slowMs = 7000;
+const searchMs = 250;
 const identityMs = 60_000;
 
 export interface Notice {
@@ -37,6 +39,12 @@ export class App {
   list = $state.raw<Summary[]>([]);
   listCursor = $state('');
   listLoaded = $state(false);
+  listQuery = $state('');
+  inbox = $state.raw<Card[]>([]);
+  /** The own message that the next one replaces. */
+  editing = $state<string | null>(null);
+  /** The stored result that is looked at. */
+  artifact = $state.raw<{ id: string; title: string; format: string } | null>(null);
   notices = $state.raw<Notice[]>([]);
   /** The page that embeds this one; null on the full page. */
   bridge = $state.raw<Bridge | null>(null);
@@ -60,6 +68,7 @@ export class App {
 
   #noticeId = 0;
   #listRead = 0;
+  #searching: ReturnType<typeof setTimeout> | undefined;
   #slow: ReturnType<typeof setTimeout> | undefined;
   #identity: ReturnType<typeof setInterval> | undefined;
 
@@ -93,12 +102,18 @@ export class App {
     clearInterval(this.#identity);
     this.#identity = setInterval(() => void this.checkIdentity(), identityMs);
     const open = this.params.conversation;
-    await Promise.all([this.readEnvironments(), this.readList(), open ? this.session.show(open) : undefined]);
+    await Promise.all([
+      this.readEnvironments(),
+      this.readList(),
+      this.readInbox(),
+      open ? this.session.show(open) : undefined,
+    ]);
   }
 
   destroy(): void {
     clearInterval(this.#identity);
     clearTimeout(this.#slow);
+    clearTimeout(this.#searching);
     this.announcer.destroy();
     this.session.destroy();
   }
@@ -142,7 +157,11 @@ export class App {
   async readList(more = false): Promise<void> {
     const read = ++this.#listRead;
     try {
-      const page = await this.api.conversations({ limit: 30, cursor: more ? this.listCursor : undefined });
+      const page = await this.api.conversations({
+        limit: 30,
+        q: this.listQuery.trim(),
+        cursor: more ? this.listCursor : undefined,
+      });
       if (read !== this.#listRead) return;
       const known = more ? this.list : [];
       this.list = [...known, ...page.conversations.filter((c) => !known.some((k) => k.id === c.id))];
@@ -194,12 +213,66 @@ export class App {
     return q.toString();
   }
 
+  /** Searches the list once the typing pauses. */
+  search(q: string): void {
+    this.listQuery = q;
+    clearTimeout(this.#searching);
+    this.#searching = setTimeout(() => void this.readList(), searchMs);
+  }
+
+  async readInbox(): Promise<void> {
+    try {
+      this.inbox = await this.api.confirmations();
+    } catch (e) {
+      this.#failed(e);
+    }
+  }
+
+  async rename(id: string, title: string): Promise<void> {
+    if (title.trim() === '') return;
+    await this.#attempt(() => this.api.rename(id, title.trim()));
+    if (this.session.id === id) this.session.title = title.trim();
+    await this.readList();
+  }
+
+  async remove(id: string): Promise<void> {
+    const gone = await this.#attempt(() => this.api.remove(id));
+    if (gone && this.session.id === id) this.newConversation();
+    await this.readList();
+  }
+
+  /** Reports whether it was kept. */
+  rate = (message: string, rating: 'up' | 'down'): Promise<boolean> =>
+    this.#attempt(() => this.api.feedback(this.session.id ?? '', message, rating));
+
+  /** The last message of the person, if it may be edited now. */
+  lastOwn(): Message | undefined {
+    if (this.session.busy || this.session.open.length > 0) return undefined;
+    const items = this.session.conversation.items;
+    return items.findLast((i): i is Message => i.kind === 'message' && i.role === 'user' && !i.folded);
+  }
+
+  /** Takes the last own message back into the field; sending it again folds what came of it. */
+  edit(): void {
+    const last = this.lastOwn();
+    if (!last) return;
+    this.editing = last.id;
+    this.fill(last.text);
+  }
+
+  stopEditing(): void {
+    this.editing = null;
+    this.draft = '';
+  }
+
   openConversation(id: string): void {
+    this.editing = null;
     this.onopen(id);
     void this.session.show(id);
   }
 
   newConversation(): void {
+    this.editing = null;
     this.onopen(null);
     this.session.close();
   }
@@ -209,8 +282,9 @@ export class App {
     if (this.session.open.length > 0) return;
     this.draft = '';
     this.contextNote = '';
-    const taken = await this.session.send(text, this.sentView, this.envId);
-    if (!taken && this.draft === '') this.draft = text;
+    const taken = await this.session.send(text, this.sentView, this.envId, this.editing ?? undefined);
+    if (taken) this.editing = null;
+    else if (this.draft === '') this.draft = text;
   }
 
   /** Puts a text into the message field. Sending it is a person's own act. */
@@ -224,7 +298,7 @@ export class App {
     const c = this.session.conversation;
     const run = c.runs[runId];
     const asked = c.items.find((i) => i.kind === 'message' && i.id === run?.messageId);
-    if (asked?.kind === 'message') void this.session.send(asked.text, run?.view ?? {}, run?.envId ?? '');
+    if (asked?.kind === 'message') void this.session.send(asked.text, run?.view ?? {}, run?.envId ?? '', asked.id);
   }
 
   /** Moves the focus to the heading of the open question; only a person's wish does. */
@@ -276,6 +350,18 @@ export class App {
     this.announcer.say(this.i18n.t(why === 'other-user' ? 'otherUser' : 'sessionExpired'), true);
   }
 
+  async #attempt(act: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await act();
+      return true;
+    } catch (e) {
+      if (!(e instanceof Refused)) throw e;
+      if (e.status === 401) this.#block('signed-out');
+      else this.notify(refusalText(e, this.i18n.t));
+      return false;
+    }
+  }
+
   #failed(e: unknown): void {
     if (!(e instanceof Refused)) throw e;
     if (e.status === 401) this.#block('signed-out');
@@ -312,6 +398,7 @@ export class App {
         else if (e.outcome === 'answered') this.announcer.say(t('answered'));
         else if (e.outcome === 'cancelled') this.announcer.say(t('cancelled'));
         void this.readList();
+        void this.readInbox();
         break;
     }
   }
