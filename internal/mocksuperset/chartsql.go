@@ -199,7 +199,7 @@ func invalidSQL(text string, list []token) answer {
 	near, column := "", 1
 	if len(list) > 0 {
 		last := list[len(list)-1]
-		near, column = last.text, last.at+len("SELECT ")+1
+		near, column = last.text, last.at+len(last.text)+len("SELECT ")
 	}
 	return problems(422, problem{message: fmt.Sprintf("Error parsing near '%s' at line 1:%d", near, column), kind: "INVALID_SQL_ERROR",
 		extra: obj{"sql": text, "engine": "sqlite", "line": 1, "column": column}, codes: []int{1003}})

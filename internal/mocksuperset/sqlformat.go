@@ -38,6 +38,10 @@ func rewritten(list []token, i int) string {
 	switch {
 	case t.is("+") && unary(list, i):
 		return ""
+	case t.is(",") && (i+1 == len(list) || list[i+1].is("FROM") || i > 0 && list[i-1].is("SELECT")):
+		return ""
+	case t.is("!"):
+		return "NOT"
 	case t.kind != tokenWord:
 		return t.text
 	case t.is("SUBSTR") && i+1 < len(list) && list[i+1].is("("):

@@ -120,7 +120,7 @@ func (x *execution) run() answer {
 	}
 	f, factor, err := x.perform(source, list)
 	if err != nil {
-		if at, wrong := misread(list, sqliteText(err)); wrong {
+		if at, wrong := misread(list, text, sqliteText(err)); wrong {
 			return x.refuse(parseError(text, at), "Error parsing")
 		}
 		return x.refuse(x.engineError(sqliteText(err)), sqliteText(err))
@@ -151,7 +151,7 @@ func (x *execution) rendered() (string, answer, bool) {
 
 var (
 	mutating    = []string{"INSERT", "UPDATE", "DELETE", "DROP", "CREATE", "ALTER", "TRUNCATE", "MERGE"}
-	otherRuns   = []string{"REPLACE", "PRAGMA", "ATTACH", "DETACH", "EXPLAIN", "ANALYZE", "VACUUM", "REINDEX", "BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE"}
+	otherRuns   = []string{"REPLACE", "SET", "CALL", "SHOW", "USE", "GRANT", "DESCRIBE", "COMMENT", "KILL", "PRAGMA", "ATTACH", "DETACH", "EXPLAIN", "ANALYZE", "VACUUM", "REINDEX", "BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE"}
 	queries     = []string{"SELECT", "WITH", "VALUES", "("}
 	noFunctions = []string{"load_extension", "sqlite_compileoption_get", "sqlite_version", "sqlite_source_id", "sqlite_compileoption_used", "sqlite_offset"}
 )
@@ -195,8 +195,17 @@ func (x *execution) parse(list []string, whole string) (answer, bool) {
 			return x.refuse(invalidScript(whole), "Unable to parse script"), true
 		}
 		known := slices.Contains(queries, word) || slices.Contains(mutating, word) || slices.Contains(otherRuns, word)
-		if !known || !balanced(parts) {
-			at := parts[min(1, len(parts)-1)]
+		behind := 1 // where an unknown first word stops making sense: behind its alias, or what it is multiplied with
+		if len(parts) > 1 && (parts[1].kind == tokenWord || parts[1].is("*")) {
+			behind = 2
+		}
+		// A name, or a name with an alias, parses: it is the database that refuses it.
+		known = known || len(parts) <= behind
+		if at, wrong := unbalancedAt(parts); wrong || !known {
+			if !wrong {
+				at = parts[behind]
+			}
+			at.at += max(strings.Index(whole, s), 0)
 			return x.refuse(parseError(whole, at), "Error parsing"), true
 		}
 	}
@@ -216,26 +225,49 @@ func (x *execution) parse(list []string, whole string) (answer, bool) {
 
 var nearWord = regexp.MustCompile(`^near "(.*)": syntax error$`)
 
+// emptyPart are words behind which Superset's parser takes nothing at all for an answer.
+var emptyPart = []string{"SELECT", "DISTINCT", "BY", "LIMIT"}
+
 // misread says whether the real one's parser would have refused what SQLite cannot
-// read, and where: for plain queries it would.
-func misread(list []string, fault string) (token, bool) {
+// read, and where: for plain queries it would, unless it only misses a list.
+func misread(list []string, whole, fault string) (token, bool) {
 	near := nearWord.FindStringSubmatch(fault)
 	if near == nil && fault != "incomplete input" {
 		return token{}, false
 	}
+	var found token
 	for _, s := range list {
 		parts := code(tokens(s))
 		if w := firstWord(parts); w != "SELECT" && w != "WITH" || len(parts) == 0 {
 			return token{}, false
 		}
-		for _, t := range parts {
+		start := max(strings.Index(whole, s), 0)
+		i := -1
+		for n, t := range parts {
 			if near != nil && t.text == near[1] {
-				return t, true
+				i = n
 			}
 		}
+		if i > 0 {
+			if parts[i-1].is("*") && parts[i].kind == tokenWord && i+1 < len(parts) {
+				i++ // "* name" has been read as an alias
+			}
+			if slices.Contains(emptyPart, strings.ToUpper(parts[i-1].text)) {
+				return token{}, false
+			}
+			found = token{parts[i].kind, parts[i].text, start + parts[i].at}
+			continue
+		}
+		last := parts[len(parts)-1]
+		if last.is("BY") && len(parts) > 1 && parts[len(parts)-2].is("ORDER") {
+			return token{last.kind, whole[start+parts[len(parts)-2].at : start+last.at+2], start + parts[len(parts)-2].at}, true
+		}
+		if slices.Contains(emptyPart, strings.ToUpper(last.text)) {
+			return token{}, false
+		}
+		found = token{last.kind, last.text, start + last.at}
 	}
-	parts := code(tokens(list[len(list)-1]))
-	return parts[len(parts)-1], true
+	return found, true
 }
 
 func invalidScript(whole string) answer {
@@ -243,10 +275,12 @@ func invalidScript(whole string) answer {
 		extra: obj{"sql": whole, "engine": "sqlite", "line": nil, "column": nil}, codes: []int{1003}})
 }
 
+// parseError names a token, with the place where it ends.
 func parseError(whole string, at token) answer {
-	line := 1 + strings.Count(whole[:min(at.at, len(whole))], "\n")
-	return problems(422, problem{message: fmt.Sprintf("Error parsing near '%s' at line %d:%d", at.text, line, at.at+1), kind: "INVALID_SQL_ERROR",
-		extra: obj{"sql": whole, "engine": "sqlite", "line": line, "column": at.at + 1}, codes: []int{1003}})
+	before := whole[:min(at.at+len(at.text), len(whole))]
+	line, column := 1+strings.Count(before, "\n"), len(before)-strings.LastIndexByte(before, '\n')-1
+	return problems(422, problem{message: fmt.Sprintf("Error parsing near '%s' at line %d:%d", at.text, line, column), kind: "INVALID_SQL_ERROR",
+		extra: obj{"sql": strings.TrimSpace(whole), "engine": "sqlite", "line": line, "column": column}, codes: []int{1003}})
 }
 
 // access: without the whole database every table has to be granted as a dataset.

@@ -170,6 +170,26 @@ func balanced(list []token) bool {
 	return depth == 0
 }
 
+// unbalancedAt finds the token where a parser gives up on parentheses: one that
+// closes nothing, or the last one where something stays open.
+func unbalancedAt(list []token) (token, bool) {
+	depth := 0
+	for _, t := range list {
+		switch {
+		case t.is("("):
+			depth++
+		case t.is(")"):
+			if depth--; depth < 0 {
+				return t, true
+			}
+		}
+	}
+	if depth == 0 || len(list) == 0 {
+		return token{}, false
+	}
+	return list[len(list)-1], true
+}
+
 // plainName takes the quotes off a name.
 func plainName(t token) string {
 	if t.kind != tokenName || len(t.text) < 2 {
