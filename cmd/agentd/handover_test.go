@@ -59,6 +59,7 @@ func TestHandover(t *testing.T) {
 			t.Errorf("time %d: signed in as %s %v", i+1, user, roles)
 		}
 	}
+	p.stop()
 	if text := p.log.String(); strings.Contains(text, token) || strings.Contains(text, secret) {
 		t.Error("the log tells a secret")
 	}
@@ -66,9 +67,9 @@ func TestHandover(t *testing.T) {
 
 // TestHandoverRefused: what cannot work is refused at start.
 func TestHandoverRefused(t *testing.T) {
-	t.Setenv("HANDOVER", "short")
+	secret := file(t, "secret", "short\n")
 	for audience, want := range map[string]string{"http://agentd.localhost:8080": "32", "agentd": "auth.handover.audience"} {
-		code, out, errs := command(t, "", "demo", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir(), "--auth.handover.secret_env", "HANDOVER", "--auth.handover.audience", audience)
+		code, out, errs := command(t, "", "demo", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir(), "--auth.handover.secret_file", secret, "--auth.handover.audience", audience)
 		if code == 0 || !strings.Contains(errs, want) || strings.Contains(errs+out, "short") {
 			t.Errorf("%s: %d %s", audience, code, errs)
 		}
