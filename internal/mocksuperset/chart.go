@@ -1,6 +1,7 @@
 package mocksuperset
 
 import (
+	"fmt"
 	"html"
 	"net/url"
 	"strconv"
@@ -113,6 +114,9 @@ func (c *call) getChart() answer {
 	}
 	out := ch.pick("cache_timeout", "certification_details", "certified_by", "description", "id", "params", "query_context", "slice_name", "uuid", "viz_type")
 	merge(out, c.datasourceFields(ch))
+	if n := ch["cache_timeout"]; n != nil {
+		out["cache_timeout"] = fmt.Sprint(n) // a text here, a number everywhere else
+	}
 	if ds := c.st.get("tables", ch.int("datasource_id")); ds != nil {
 		out["datasource_uuid"] = ds["uuid"]
 	} else {

@@ -192,6 +192,9 @@ func (c *call) dashboardTabs() answer {
 	if d == nil {
 		return notFound
 	}
+	if brokenLayout(d) {
+		return fatal
+	}
 	layout := object(d.str("position_json"))
 	all, tree := obj{}, []any{}
 	var walk func(id string, out *[]any)

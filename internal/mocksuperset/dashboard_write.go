@@ -223,15 +223,29 @@ func (c *call) putDashboard() answer {
 	return ok(obj{"id": d.id(), "last_modified_time": seconds(d.str("changed_on")), "result": shown(fields)})
 }
 
-// brokenLayout: a stored layout that is JSON but no object makes every PUT fail.
+// brokenLayout: a stored layout that is JSON but no tree from ROOT_ID down makes every PUT fail.
 func brokenLayout(d row) bool {
 	text := d.str("position_json")
 	if text == "" {
 		return false
 	}
 	v, err := parseJSON([]byte(text))
-	_, isObject := v.(obj)
-	return err == nil && !isObject
+	layout, isObject := v.(obj)
+	return err == nil && (!isObject || len(layout) > 0 && !soundNode(layout, "ROOT_ID", len(layout)))
+}
+
+// soundNode follows the children of a layout's node; depth ends circles.
+func soundNode(layout obj, id string, depth int) bool {
+	node, isNode := layout[id].(obj)
+	if !isNode || node["type"] == nil || depth < 0 {
+		return false
+	}
+	for _, k := range asList(node["children"]) {
+		if name, isText := k.(string); !isText || !soundNode(layout, name, depth-1) {
+			return false
+		}
+	}
+	return true
 }
 
 // dashboardRules checks what only the state can say; all faults come at once.

@@ -33,6 +33,14 @@ func (c *call) sourceColumns(ds row) ([]tableColumn, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !oneQuery(text) {
+		return nil, errNoQuery
+	}
+	if t := ds.str("template_params"); t != "" {
+		if _, err := parseJSON([]byte(t)); err != nil {
+			return nil, err
+		}
+	}
 	f, err := query(c.r.Context(), source, text, 50)
 	if err != nil {
 		return nil, err
@@ -42,6 +50,18 @@ func (c *call) sourceColumns(ds row) ([]tableColumn, error) {
 		out = append(out, tableColumn{name, guessType(f, i)})
 	}
 	return out, nil
+}
+
+var errNoQuery = errors.New("the SQL of a dataset is one query")
+
+// oneQuery says whether SQL can be a dataset: one statement that reads and is no bare list of values.
+func oneQuery(text string) bool {
+	list := statements(text)
+	if len(list) != 1 {
+		return false
+	}
+	parts := code(tokens(list[0]))
+	return !mutates(parts) && firstWord(parts) != "VALUES"
 }
 
 // renderedSQL is the SQL of a virtual dataset with its template filled in.

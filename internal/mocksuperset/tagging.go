@@ -1,5 +1,7 @@
 package mocksuperset
 
+import "slices"
+
 // Tags as they hang on objects. The kind of a tag is a number in answers.
 
 var tagTypes = map[string]int{"custom": 1, "type": 2, "owner": 3, "favorited_by": 4}
@@ -25,6 +27,7 @@ func (s *state) tagRows(kind string, id int) []row {
 			out = append(out, t)
 		}
 	}
+	slices.SortFunc(out, func(a, b row) int { return a.id() - b.id() })
 	return out
 }
 
