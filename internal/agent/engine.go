@@ -77,7 +77,7 @@ func (s *Service) Resume(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return s.nextEverywhere(ctx)
 }
 
 // Work works on a run until it ends, wherever it stands. An error means that the run has not ended and may be
@@ -102,7 +102,9 @@ func (s *Service) Work(ctx context.Context, runID string) error {
 	r.Who.Credential = cred
 	w := newRun(s, r)
 	if w.epoch, err = s.o.Store.Claim(ctx, runID); err == nil {
-		err = w.work(ctx)
+		if err = w.work(ctx); err == nil {
+			defer s.next(ctx, r.Conversation)
+		}
 	}
 	switch fault.CodeOf(err) {
 	case codeTaken, codeEnded: // another process works on it, or has ended it
@@ -150,11 +152,7 @@ func (s *Service) release(runID string) {
 
 // start hands a stored run to the engine. The credential is kept first, so that the run finds it.
 func (s *Service) start(ctx context.Context, runID string, cred *chat.Credential) error {
-	if cred != nil {
-		s.mu.Lock()
-		s.creds[runID] = cred
-		s.mu.Unlock()
-	}
+	s.keep(runID, cred)
 	if err := s.engine.Start(context.WithoutCancel(ctx), runID); err != nil {
 		return fault.Wrap(fault.Internal, "The run could not be started.", err)
 	}

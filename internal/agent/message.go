@@ -18,13 +18,15 @@ import (
 // Strategies of a message that comes while a run is going.
 const (
 	StrategyReject    = "reject"
+	StrategyEnqueue   = "enqueue"
 	StrategyInterrupt = "interrupt"
 )
 
 // interruptWait bounds how long an interrupting message waits for the run that it stops.
 const interruptWait = 15 * time.Second
 
-// Message stores what a person wrote and starts the run that answers it. Errors: Invalid names each value that
+// Message stores what a person wrote and starts the run that answers it, or lets it wait for the one that is going
+// (enqueue). Errors: Invalid names each value that
 // does not fit; Conflict run_active or confirmation_open; RateLimited for too many runs of the user. On any error
 // nothing was stored.
 func (s *Service) Message(ctx context.Context, who chat.Identity, conversation string, in MessageInput) (Accepted, error) {
@@ -47,7 +49,7 @@ func (s *Service) Message(ctx context.Context, who chat.Identity, conversation s
 	}
 	r.Who.Credential = nil
 	st := chat.Start{
-		Run: r, Key: in.Key, MaxPerUser: s.o.Limits.RunsPerUser,
+		Run: r, Key: in.Key, Queue: in.Strategy == StrategyEnqueue, MaxPerUser: s.o.Limits.RunsPerUser,
 		Entries: []chat.Entry{{
 			Event: &chat.MessageEvent{MessageID: id, Role: chat.RoleUser, Text: in.Text, Replaces: in.Replaces},
 			Note:  &chat.Note{User: &chat.UserMessage{ID: id, Text: in.Text, View: in.View, Env: env}},
@@ -66,6 +68,10 @@ func (s *Service) Message(ctx context.Context, who chat.Identity, conversation s
 		return Accepted{}, err
 	}
 	out := Accepted{RunID: run.ID, MessageID: run.MessageID, Replayed: replayed}
+	if run.Queued { // the run before it begins it
+		s.keep(run.ID, who.Credential)
+		return out, nil
+	}
 	if run.Ended {
 		return out, nil
 	}
@@ -96,11 +102,9 @@ func (s *Service) validate(in MessageInput) error {
 		}
 	}
 	switch in.Strategy {
-	case "", StrategyReject, StrategyInterrupt:
-	case "enqueue":
-		bad("/strategy", "enqueue is not offered by this server; use reject or interrupt")
+	case "", StrategyReject, StrategyEnqueue, StrategyInterrupt:
 	default:
-		bad("/strategy", "must be reject or interrupt")
+		bad("/strategy", "must be reject, enqueue or interrupt")
 	}
 	if len(f) == 0 {
 		return nil
@@ -164,6 +168,9 @@ func (s *Service) Cancel(ctx context.Context, who chat.Identity, conversation st
 	_, err := s.o.Store.Cancel(ctx, conversation, func(c chat.Confirmation) []chat.Entry {
 		return []chat.Entry{confirm.Resolve(c, confirm.Rejected, who.User, "")}
 	})
+	if err == nil {
+		s.next(ctx, conversation)
+	}
 	return err
 }
 
@@ -174,6 +181,9 @@ func (s *Service) ExpireLoop(ctx context.Context, every time.Duration) error {
 	for {
 		if _, err := s.o.Store.ExpireConfirmations(ctx, expired); err != nil && ctx.Err() == nil {
 			s.o.Logger.Error("expire confirmations", "err", err)
+		}
+		if err := s.nextEverywhere(ctx); err != nil && ctx.Err() == nil {
+			s.o.Logger.Error("look for messages that wait", "err", err)
 		}
 		select {
 		case <-t.C:

@@ -25,6 +25,10 @@ type (
 		Run(ctx context.Context, id string) (chat.Run, error)
 		ActiveRun(ctx context.Context, conversation string) (run chat.Run, ok bool, err error)
 		ActiveRuns(context.Context) ([]chat.Run, error)
+		// Next lets the oldest waiting run of a conversation begin, if nothing is in its way, and names it.
+		Next(ctx context.Context, conversation string) (runID string, err error)
+		// Waiting lists the conversations in which a run waits.
+		Waiting(context.Context) ([]string, error)
 		// Cancel asks the active run to stop and names it; without one it closes what is pending with reject's entries.
 		Cancel(ctx context.Context, conversation string, reject func(chat.Confirmation) []chat.Entry, audit ...chat.AuditRow) (runID string, err error)
 		Changed(conversation string) <-chan struct{}

@@ -13,6 +13,9 @@ type Start struct {
 	// start while one is open.
 	Supersede func(Confirmation) []Entry
 	Audit     []AuditRow
+
+	// Queue lets the run wait where another goes on, instead of refusing it. Next begins it.
+	Queue bool
 }
 
 // Write asks the log to append to a run. All of it is written or nothing.

@@ -31,6 +31,7 @@ type Run struct {
 	CallID         string // the new call's id, with CauseRetry
 	Started        time.Time
 	Ended          bool
+	Queued         bool // waits for the run before it
 	Cancelled      bool // somebody asked it to stop
 }
 

@@ -13,7 +13,7 @@ import (
 // message. When the same user has used the same key in this conversation before, the stored run is returned
 // and replayed is true. Errors: Missing without a conversation; Conflict with code run_active while another run
 // goes on, with code confirmation_open while a person is asked and Supersede is nil; RateLimited when the user
-// has MaxPerUser runs going.
+// has MaxPerUser runs going or waiting. With Queue a run that finds another waits for Next.
 func (l *Log) StartRun(ctx context.Context, s chat.Start) (run chat.Run, replayed bool, err error) {
 	lines, err := encodeEntries(s.Entries)
 	if err != nil {
@@ -53,6 +53,7 @@ func (l *Log) StartRun(ctx context.Context, s chat.Start) (run chat.Run, replaye
 				return err
 			}
 		}
+		run.Queued = found.active > 0 // allowed above
 		if err := t.insertRun(&run, s.Key); err != nil {
 			return err
 		}
@@ -103,7 +104,7 @@ type surroundings struct {
 func (t *tx) surroundings(run chat.Run) (s surroundings, err error) {
 	err = t.get(`SELECT title, (SELECT count(*) FROM run WHERE conversation = c.id AND ended = 0),
 		(SELECT count(*) FROM confirmation WHERE conversation = c.id AND state = 'pending'),
-		(SELECT count(*) FROM run WHERE user_name = ? AND ended = 0)
+		(SELECT count(*) FROM run WHERE user_name = ? AND ended <= 0)
 		FROM conversation c WHERE id = ?`, []any{run.Who.User, run.Conversation}, &s.title, &s.active, &s.pending, &s.perUser)
 	if errors.Is(err, sql.ErrNoRows) {
 		return s, missingConversation()
@@ -113,9 +114,9 @@ func (t *tx) surroundings(run chat.Run) (s surroundings, err error) {
 
 func (s *surroundings) allow(start chat.Start) error {
 	switch {
-	case s.active > 0:
+	case s.active > 0 && !start.Queue:
 		return runActive()
-	case s.pending > 0 && start.Supersede == nil:
+	case s.active == 0 && s.pending > 0 && start.Supersede == nil:
 		return &fault.Error{Kind: fault.Conflict, Code: "confirmation_open", Msg: "A question is still open: answer it first, or interrupt."}
 	case start.MaxPerUser > 0 && s.perUser >= start.MaxPerUser:
 		return &fault.Error{Kind: fault.RateLimited, Code: "too_many_runs", Msg: "You have as many conversations at work as are allowed at once."}
@@ -132,8 +133,12 @@ func (t *tx) insertRun(run *chat.Run, key string) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`INSERT INTO run (id, conversation, user_name, request_key, body, started, ended, epoch, cancelled) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0)`,
-		run.ID, run.Conversation, run.Who.User, clean(key), body, micros(run.Started))
+	ended := int64(0)
+	if run.Queued {
+		ended = queued
+	}
+	_, err = t.exec(`INSERT INTO run (id, conversation, user_name, request_key, body, started, ended, epoch, cancelled) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0)`,
+		run.ID, run.Conversation, run.Who.User, clean(key), body, micros(run.Started), ended)
 	return err
 }
 
@@ -153,7 +158,7 @@ func scanRun(scan func(...any) error) (*chat.Run, error) {
 		return nil, err
 	}
 	run.Started = run.Started.UTC()
-	run.Ended, run.Cancelled = ended != 0, cancelled != 0
+	run.Ended, run.Queued, run.Cancelled = ended > 0, ended == queued, cancelled != 0
 	return &run, nil
 }
 

@@ -31,6 +31,7 @@ func Run(t *testing.T, make func(t *testing.T) Place) {
 		{"runs", runs},
 		{"writes", writes},
 		{"claims", claims},
+		{"queue", queue},
 		{"confirmations", confirmations},
 		{"decisions", decisions},
 		{"cancel", cancel},
