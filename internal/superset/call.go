@@ -32,8 +32,8 @@ type call struct {
 	accept string
 }
 
-func newCall(method, path, query string, body any) (call, error) {
-	r := call{method: method, path: path, query: query, write: method != http.MethodGet}
+func newCall(method, path string, body any) (call, error) {
+	r := call{method: method, path: path, write: method != http.MethodGet}
 	if r.write {
 		// A bodyless PUT or DELETE says JSON too: without it a CSRF refusal is a redirect to the login page.
 		r.ctype = "application/json"
@@ -120,7 +120,7 @@ func (s *Session) get(ctx context.Context, path, query string, out any) error {
 
 // write sends a change. out may be nil.
 func (s *Session) write(ctx context.Context, method, path string, body, out any) error {
-	r, err := newCall(method, path, "", body)
+	r, err := newCall(method, path, body)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package superset
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -191,7 +192,7 @@ type stream struct {
 
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.body.Read(p)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = s.r.broken(s.ctx, true, err)
 	}
 	return n, err

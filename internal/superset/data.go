@@ -38,7 +38,7 @@ func (s *Session) query(ctx context.Context, dataset int, result string, q dataQ
 		ID   int    `json:"id"`
 		Type string `json:"type"`
 	}
-	r, err := newCall(http.MethodPost, "/api/v1/chart/data", "", struct {
+	r, err := newCall(http.MethodPost, "/api/v1/chart/data", struct {
 		Datasource source      `json:"datasource"`
 		Queries    []dataQuery `json:"queries"`
 		Type       string      `json:"result_type"`

@@ -106,7 +106,8 @@ func (s *Session) TryImport(ctx context.Context, k ImportKind, z Zip) ([]Refusal
 
 // importCall is a form whose file is read while it is sent.
 func importCall(k ImportKind, z Zip, fields map[string]string) (call, error) {
-	path, field := "", "formData"
+	field := "formData"
+	var path string
 	switch k {
 	case ImportDashboards:
 		path = "/api/v1/dashboard/import/"
@@ -164,7 +165,7 @@ func (s *Session) TableTaken(ctx context.Context, database int, catalog, schema,
 
 // refusedFor reports whether a creation, whose owner nobody is, is refused for one more reason.
 func (s *Session) refusedFor(ctx context.Context, path string, body any, field, words string) (bool, error) {
-	r, err := newCall(http.MethodPost, path, "", body)
+	r, err := newCall(http.MethodPost, path, body)
 	if err != nil {
 		return false, err
 	}

@@ -7,7 +7,7 @@ const uuidsAtOnce = 40
 
 // DashboardsByUUID lists those of the dashboards that the user sees.
 func (s *Session) DashboardsByUUID(ctx context.Context, uuids []string) ([]DashboardRow, error) {
-	return byUUID(ctx, uuids, func(part []string) ([]DashboardRow, error) {
+	return byUUID(uuids, func(part []string) ([]DashboardRow, error) {
 		q := DashboardFilter{}.query(Paging{By: "dashboard_title"})
 		q.filters = append(q.filters, filter("uuid", "in", part))
 		q.fits = append(q.fits, func(d DashboardRow) bool { return hasUUID(part, d.UUID) })
@@ -27,7 +27,7 @@ func (s *Session) DashboardsBySlug(ctx context.Context, slug string) ([]Dashboar
 
 // ChartsByUUID lists those of the charts that the user sees.
 func (s *Session) ChartsByUUID(ctx context.Context, uuids []string) ([]ChartRow, error) {
-	return byUUID(ctx, uuids, func(part []string) ([]ChartRow, error) {
+	return byUUID(uuids, func(part []string) ([]ChartRow, error) {
 		p, err := s.Charts(ctx, ChartFilter{UUIDs: part}, uuidsAtOnce)
 		return p.Rows, err
 	})
@@ -35,7 +35,7 @@ func (s *Session) ChartsByUUID(ctx context.Context, uuids []string) ([]ChartRow,
 
 // DatasetsByUUID lists those of the datasets that the user sees.
 func (s *Session) DatasetsByUUID(ctx context.Context, uuids []string) ([]DatasetRow, error) {
-	return byUUID(ctx, uuids, func(part []string) ([]DatasetRow, error) {
+	return byUUID(uuids, func(part []string) ([]DatasetRow, error) {
 		q := DatasetFilter{}.query(Paging{By: "table_name"})
 		q.filters = append(q.filters, filter("uuid", "in", part))
 		q.fits = append(q.fits, func(d DatasetRow) bool { return hasUUID(part, d.UUID) })
@@ -50,7 +50,7 @@ func (s *Session) DatasetsOn(ctx context.Context, database int, table string) ([
 	return p.Rows, err
 }
 
-func byUUID[T any](ctx context.Context, uuids []string, read func([]string) ([]T, error)) ([]T, error) {
+func byUUID[T any](uuids []string, read func([]string) ([]T, error)) ([]T, error) {
 	var out []T
 	for len(uuids) > 0 {
 		n := min(len(uuids), uuidsAtOnce)

@@ -163,7 +163,7 @@ func (l *login) bearer(ctx context.Context) (string, error) {
 
 // post sends one of the login's own requests, which need no pass and change nothing.
 func (l *login) post(ctx context.Context, path, bearer string, body, out any) error {
-	r, err := newCall(http.MethodPost, path, "", body)
+	r, err := newCall(http.MethodPost, path, body)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 // A problem is what an error body says, whichever of Superset's shapes it has.
 type problem struct {
 	text   string
-	types  []string      // error_type of each of errors[]
 	fields []fault.Field // message by field
 	jwt    bool          // from the token check
 	html   bool
@@ -35,7 +34,6 @@ func parse(body []byte) problem {
 		Msg     string          `json:"msg"`
 		Errors  []struct {
 			Message string `json:"message"`
-			Type    string `json:"error_type"`
 			Extra   struct {
 				Messages json.RawMessage `json:"messages"` // by field, of a schema
 			} `json:"extra"`
@@ -52,7 +50,6 @@ func parse(body []byte) problem {
 		var all []string
 		for _, e := range in.Errors {
 			all = append(all, e.Message)
-			p.types = append(p.types, e.Type)
 			var extra problem
 			extra.flatten("/", e.Extra.Messages)
 			for _, f := range extra.fields {

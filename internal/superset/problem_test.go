@@ -1,6 +1,7 @@
 package superset
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 	"time"
@@ -70,8 +71,8 @@ func TestFailed(t *testing.T) {
 			if status(err) != tt.status {
 				t.Errorf("status %d, want %d", status(err), tt.status)
 			}
-			if tt.kind == fault.RateLimited && err.(*fault.Error).RetryAfter != 7*time.Second {
-				t.Errorf("retry after %s", err.(*fault.Error).RetryAfter)
+			if e, ok := errors.AsType[*fault.Error](err); tt.kind == fault.RateLimited && (!ok || e.RetryAfter != 7*time.Second) {
+				t.Errorf("retry after %v", e)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -55,7 +56,7 @@ func (s *Session) RunSQL(ctx context.Context, q Statement) (SQLRows, error) {
 		Async    bool   `json:"runAsync"`
 		CTA      bool   `json:"select_as_cta"`
 	}{q.Database, q.SQL, q.Catalog, q.Schema, min(max(q.Limit, 1), SQLMaxRows), id, false, false}
-	r, err := newCall(http.MethodPost, "/api/v1/sqllab/execute/", "", body)
+	r, err := newCall(http.MethodPost, "/api/v1/sqllab/execute/", body)
 	if err != nil {
 		return SQLRows{}, err
 	}
@@ -127,7 +128,7 @@ func (s *Session) sqlFailed(ctx context.Context, id string, err error) error {
 	case k == fault.Transient && status(err) == 0:
 		return &fault.Error{Kind: k, Msg: fault.Message(err) + " " + s.stop(ctx, id), Err: err}
 	case k == fault.Internal && status(err) == http.StatusInternalServerError:
-		if e := err.(*fault.Error); strings.HasPrefix(e.Msg, "Superset: ") && e.Msg != "Superset: Fatal error" {
+		if e, ok := errors.AsType[*fault.Error](err); ok && strings.HasPrefix(e.Msg, "Superset: ") && e.Msg != "Superset: Fatal error" {
 			return &fault.Error{Kind: fault.Invalid, Code: "sql", Msg: e.Msg, Status: e.Status, Err: err}
 		}
 	}
@@ -138,7 +139,7 @@ func (s *Session) sqlFailed(ctx context.Context, id string, err error) error {
 func (s *Session) stop(ctx context.Context, id string) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	r, err := newCall(http.MethodPost, "/api/v1/query/stop", "", struct {
+	r, err := newCall(http.MethodPost, "/api/v1/query/stop", struct {
 		ClientID string `json:"client_id"`
 	}{id})
 	if err == nil {

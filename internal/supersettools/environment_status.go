@@ -51,7 +51,7 @@ type staleView struct {
 
 func environmentStatus(d Deps) tool.Tool {
 	t := define(d, "environment_status", tool.Read, []string{"can_read on Dashboard"}, nil, func(o op, _ environmentStatusArgs) (tool.Bound, error) {
-		return tool.Bound{Risk: tool.Read, Run: func(ctx context.Context) (tool.Result, error) { return o.status(ctx) }}, nil
+		return tool.Bound{Risk: tool.Read, Run: o.status}, nil
 	})
 	t.Timeout = time.Minute
 	return t

@@ -35,7 +35,7 @@ type Deps struct {
 //go:embed *.md
 var texts embed.FS
 
-// New returns the operations in their fixed order. Those that are not built yet are named and marked.
+// New returns the operations in their fixed order.
 func New(d Deps) []tool.Tool {
 	return []tool.Tool{
 		showCapabilities(d),
@@ -64,15 +64,6 @@ func New(d Deps) []tool.Tool {
 
 		environmentStatus(d),
 		runSQL(d),
-	}
-}
-
-func unbuilt(name string, risk tool.Risk, perms ...string) tool.Tool {
-	return tool.Tool{
-		Name: name, Description: text(name), Risk: risk, Perms: perms, NeedsEnv: true, Unbuilt: true,
-		Bind: func(tool.Call) (tool.Bound, error) {
-			return tool.Bound{}, &fault.Error{Kind: fault.Missing, Code: "unbuilt", Msg: name + " is not part of this version of agentd."}
-		},
 	}
 }
 
