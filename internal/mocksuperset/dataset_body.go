@@ -121,12 +121,19 @@ func currency(m row) any {
 	return v
 }
 
+// timeColumns are the columns that are times, and the main one even where it is none.
 func (c *call) timeColumns(ds row) []any {
-	out := []any{}
+	out, main := []any{}, ds.str("main_dttm_col")
 	for _, col := range c.columns(ds) {
 		if col.bool("is_dttm") {
 			out = append(out, []any{col["column_name"], col["column_name"]})
+			if col.str("column_name") == main {
+				main = ""
+			}
 		}
+	}
+	if main != "" {
+		out = append(out, []any{main, main})
 	}
 	return out
 }
