@@ -15,6 +15,8 @@
 // uuids are the same in every server. Dates of objects begin at a fixed time;
 // tokens live by the real one.
 //
+// Own content comes as YAML (Options.Fixture); FIXTURE.md describes its form.
+//
 // What goes wrong in life can be asked for:
 //
 //	m.Fail(mocksuperset.Fault{Method: "PUT", Path: "/api/v1/dashboard/*", CommitThenHang: true})
