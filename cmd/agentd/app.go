@@ -119,7 +119,7 @@ func newApp(ctx context.Context, cfg config.Config, mocked map[string]bool, log 
 	}
 	a.work.Attach(a.engine)
 	a.streams = sse.New(sse.Options{})
-	return a, a.openAPI(cfg, envs, log)
+	return a, a.openAPI(cfg, log)
 }
 
 // runsDir is where the runs are remembered when there is no database for them.
@@ -205,8 +205,8 @@ func newModel(cfg config.Config, log *slog.Logger) (*llm.Client, error) {
 	return llm.New(o)
 }
 
-func (a *app) openAPI(cfg config.Config, envs *supersettools.Environments, log *slog.Logger) error {
-	mode, err := identity(cfg, envs)
+func (a *app) openAPI(cfg config.Config, log *slog.Logger) error {
+	mode, err := identity(cfg)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // identity makes the one answer to who is asking.
-func identity(cfg config.Config, envs *supersettools.Environments) (*auth.Resolver, error) {
+func identity(cfg config.Config) (*auth.Resolver, error) {
 	switch a := cfg.Auth; a.Mode {
 	case config.AuthDev:
 		return auth.NewDev(a.Dev.User, a.Dev.Roles), nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"agentd/internal/config"
@@ -32,7 +33,13 @@ func (m mockCmd) Run(c *console) error {
 	if !config.Loopback(host) && !m.AnyAddress {
 		return fault.New(fault.Invalid, "The mock has passwords that everybody knows, so it listens on loopback only; --any-address allows "+m.Listen+".")
 	}
-	s, err := mocksuperset.Load(mocksuperset.Options{Name: m.Name, Seed: m.Seed, NoControl: m.NoControl, BasePath: m.BasePath})
+	o := mocksuperset.Options{Name: m.Name, Seed: m.Seed, NoControl: m.NoControl, BasePath: m.BasePath}
+	if m.Fixture != "" {
+		if o.Fixture, err = os.ReadFile(m.Fixture); err != nil {
+			return fault.Wrap(fault.Invalid, "The fixture cannot be read: "+err.Error()+".", err)
+		}
+	}
+	s, err := mocksuperset.Load(o)
 	if err != nil {
 		return err
 	}

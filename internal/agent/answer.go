@@ -77,7 +77,7 @@ func (f *flight) refusal(err error) answer {
 	}
 	text := statusText(status{Status: class, Message: msg, Tools: f.near})
 	if e, ok := errors.AsType[*fault.Error](err); ok && len(e.Answer) > 0 { // it has words of its own for the model
-		text = string(e.Answer)
+		text = e.Answer
 	}
 	return answer{
 		event:   &chat.ToolError{CallID: f.ID, Tool: f.Name, Class: class, Message: msg, Retryable: retryable, RetryExhausted: exhausted},

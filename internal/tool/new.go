@@ -3,6 +3,7 @@ package tool
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"agentd/internal/fault"
@@ -76,7 +77,7 @@ func compile(name string, schema json.RawMessage) func(json.RawMessage) error {
 
 func misfit(name string, err error) error {
 	out := &fault.Error{Kind: fault.Invalid, Msg: "The arguments of " + name + " do not fit", Err: err}
-	ve, ok := err.(*validator.ValidationError)
+	ve, ok := errors.AsType[*validator.ValidationError](err)
 	if !ok {
 		return out
 	}

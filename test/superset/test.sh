@@ -1,18 +1,32 @@
 #!/usr/bin/env bash
-# Plays the contract and the operations against real instances, fresh ones of its own.
+# Plays the contract and the operations against real instances of its own, each time from the seeded state.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 cd "$here/../.."
-up() { # NAME PROFILE: a freshly reset instance; prints its address
-  "$here/superset.sh" up "$1" --profile "$2" >/dev/null
-  "$here/superset.sh" reset "$1" >/dev/null
-  "$here/superset.sh" url "$1"
+superset() { "$here/superset.sh" "$@"; }
+names="agentd-dev agentd-staging agentd-prod"
+finish() { for n in $names; do superset down "$n" >/dev/null 2>&1 || true; done; }
+trap finish EXIT
+
+for n in $names; do superset up "$n" --profile "${n#agentd-}" >/dev/null; done
+fresh() { for n in $names; do superset reset "$n" >/dev/null & done; wait; }
+SUPERSET_DEV_URL=$(superset url agentd-dev)
+SUPERSET_STAGING_URL=$(superset url agentd-staging)
+SUPERSET_PROD_URL=$(superset url agentd-prod)
+
+play() { # PACKAGES…: one after the other, since they share the instances
+  fresh
+  go test -count=1 -p 1 -timeout 20m "$@"
 }
-AGENTD_TEST_SUPERSET_DEV=$(up agentd-dev dev)
-AGENTD_TEST_SUPERSET_STAGING=$(up agentd-staging staging)
-AGENTD_TEST_SUPERSET_PROD=$(up agentd-prod prod)
-AGENTD_TEST_SUPERSET_SCRIPT=$here/superset.sh
-export AGENTD_TEST_SUPERSET_DEV AGENTD_TEST_SUPERSET_STAGING AGENTD_TEST_SUPERSET_PROD AGENTD_TEST_SUPERSET_SCRIPT
-trap '"$here/superset.sh" down agentd-dev >/dev/null 2>&1 || true; "$here/superset.sh" down agentd-staging >/dev/null 2>&1 || true; "$here/superset.sh" down agentd-prod >/dev/null 2>&1 || true' EXIT
-# One package after the other: they share the instances.
-go test -count=1 -p 1 -timeout 20m ./internal/superset ./internal/supersettools ./internal/mocksuperset/... ./cmd/agentd
+echo "the contract, on the real instances"
+export SUPERSET_DEV_URL SUPERSET_STAGING_URL SUPERSET_PROD_URL
+play -run Contract ./internal/mocksuperset/...
+unset SUPERSET_DEV_URL SUPERSET_STAGING_URL SUPERSET_PROD_URL
+
+echo "the client, the operations and the whole, on the real instances"
+export AGENTD_TEST_SUPERSET_SCRIPT=$here/superset.sh
+AGENTD_TEST_SUPERSET_DEV=$(superset url agentd-dev) AGENTD_TEST_SUPERSET_PROD=$(superset url agentd-prod) AGENTD_TEST_SUPERSET_PROD_NAME=agentd-prod
+export AGENTD_TEST_SUPERSET_DEV AGENTD_TEST_SUPERSET_PROD AGENTD_TEST_SUPERSET_PROD_NAME
+play ./internal/superset
+play ./internal/supersettools
+play -run 'RealSuperset' ./cmd/agentd
