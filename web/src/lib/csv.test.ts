@@ -18,7 +18,7 @@ test.each([
   ['', ''],
   [true, 'true'],
   ['привет', 'привет'],
-])('%j is %s', (v, want) => {
+])('%s is %s', (v, want) => {
   expect(toCsv(['c'], [[v]])).toBe(`c\r\n${want}\r\n`);
 });
 

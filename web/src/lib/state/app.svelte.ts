@@ -54,6 +54,7 @@ export class App {
   /** What happened while the panel was closed. */
   unseen = $state(0);
   #panelOpen = true;
+  #hostLang = false;
   online = $state(true);
 
   /** Longest message that the server takes, in characters. */
@@ -126,7 +127,8 @@ export class App {
         this.#block('other-user');
         return;
       }
-      if (!this.me && !this.params.lang && !this.prefs.lang) this.i18n.lang = chooseLang(me.language, this.i18n.lang);
+      if (!this.me && !this.#hostLang && !this.params.lang && !this.prefs.lang)
+        this.i18n.lang = chooseLang(me.language, this.i18n.lang);
       this.me = me;
       if (this.blocked === 'signed-out') {
         this.blocked = null;
@@ -178,7 +180,10 @@ export class App {
     const { view } = readView((name) => text((c as Record<string, unknown>)[name]));
     const other = view.objectType !== this.view.objectType || view.objectId !== this.view.objectId;
     this.view = view;
-    if (!this.params.lang && !this.prefs.lang && c.lang) this.i18n.lang = chooseLang(c.lang, this.i18n.lang);
+    const lang = text(c.lang);
+    // The page around this one has a language already; the user's own record does not change it.
+    if (lang) this.#hostLang = true;
+    if (lang && !this.params.lang && !this.prefs.lang) this.i18n.lang = chooseLang(lang, this.i18n.lang);
     // A name that comes late still belongs to the same object.
     if ((!other && !this.contextNote) || this.session.conversation.items.length === 0) return;
     const name =

@@ -1,0 +1,275 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Frame, Page } from 'playwright-core';
+import { open, quit, type Opened } from './browser';
+import { Stand, script, type Way } from './superset';
+
+// The embedded assistant on the pages of a real Superset, in each of the ways that docs/embedding.md describes.
+
+if (!script) console.log('skipped: set AGENTD_TEST_SUPERSET_EMBED to test/superset/superset.sh to try a real Superset');
+
+const patience = 60_000; // a cold page of Superset takes many seconds on a busy machine
+const closing: (() => Promise<void>)[] = [];
+let stand: Stand;
+
+afterEach(async () => {
+  for (const c of closing.splice(0).reverse()) await c();
+});
+afterAll(quit);
+
+/** A real Superset for the tests of one way. */
+function standing(way: Way): void {
+  beforeAll(async () => {
+    stand = await Stand.start(way);
+  }, 900_000);
+  afterAll(() => stand?.stop(), patience); // undefined where it did not start
+}
+
+/** A browser of its own, with somebody logged in. */
+async function session(user: string): Promise<Opened> {
+  const o = await open(`${stand.superset}/login/`);
+  closing.push(o.close);
+  o.page.setDefaultTimeout(patience);
+  await logIn(o.page, user);
+  return o;
+}
+async function logIn(page: Page, user: string): Promise<void> {
+  if (!page.url().includes('/login/')) await page.goto(`${stand.superset}/login/`);
+  await page.locator('#username').fill(user);
+  await page.locator('#password').fill(user);
+  await page.locator('#password').press('Enter');
+  await page.waitForURL(/welcome/);
+}
+const hasLoader = (page: Page) => page.evaluate(() => 'agentd' in window);
+const boardTitle = (page: Page): Promise<string> =>
+  page.evaluate(async () => {
+    const res = await fetch('/api/v1/dashboard/sales-overview');
+    return ((await res.json()) as { result: { dashboard_title: string } }).result.dashboard_title;
+  });
+
+/** Clicks the button, which stands in a closed shadow root at the right bottom, and waits for the page in the frame. */
+async function panel(page: Page): Promise<Frame> {
+  await expect.poll(() => hasLoader(page), { timeout: patience }).toBe(true);
+  const { width, height } = page.viewportSize() ?? { width: 0, height: 0 };
+  await page.mouse.click(width - 48, height - 48);
+  const find = () => page.frames().find((f) => f.url().includes('embed=1'));
+  await expect.poll(() => find() !== undefined, { timeout: patience }).toBe(true);
+  const frame = find();
+  if (!frame) throw new Error('no frame');
+  await frame.locator('#composer').waitFor();
+  return frame;
+}
+const pill = (f: Frame) => f.getByTestId('context-pill');
+async function say(f: Frame, text: string): Promise<void> {
+  await f.locator('#composer').fill(text);
+  await f.locator('#composer').press('Enter');
+}
+/** Who the frame is signed in as; what the server says, not what is drawn. */
+const whoIs = (f: Frame): Promise<string> =>
+  f.evaluate(async () => {
+    const res = await fetch(new URL('api/v1/me', document.baseURI));
+    return res.ok ? ((await res.json()) as { user: string }).user : String(res.status);
+  });
+/** What the panel does when its window gets the focus again, and once a minute. */
+const looksAgain = (f: Frame) => f.evaluate(() => void dispatchEvent(new Event('focus')));
+
+/** What a browser says about its own or Superset's matters: a frame of the same origin, a pixel without a network. */
+const known = (e: string) => /can escape its sandboxing|ERR_NAME_NOT_RESOLVED|ERR_INTERNET_DISCONNECTED/.test(e);
+
+async function dashboardFromTheList(page: Page): Promise<void> {
+  await page.goto(`${stand.superset}/dashboard/list/`);
+  await page.evaluate(() => Object.assign(window, { sameLoad: true }));
+  await page.locator('a[href*="/superset/dashboard/sales-overview"]').first().click();
+  await page.waitForURL(/dashboard\/sales-overview/);
+}
+
+/** The main path: ask on a dashboard, allow the change, see it in Superset, go on to a chart in the same load. */
+async function renameAndGoOn(o: Opened, user: string): Promise<Frame> {
+  const { page } = o;
+  await dashboardFromTheList(page);
+  const frame = await panel(page);
+  await pill(frame).getByText('#1', { exact: true }).waitFor();
+  expect(await whoIs(frame)).toBe(user);
+  const title = `Sales ${randomUUID().slice(0, 8)}`;
+  await say(frame, `Rename this dashboard to ${title}`);
+  const card = frame.locator('[data-confirm]');
+  await card.waitFor();
+  expect(await boardTitle(page)).not.toBe(title);
+  await card.getByRole('button', { name: 'Run', exact: true }).click();
+  await frame.locator('[data-state=done]', { hasText: 'update_dashboard' }).waitFor();
+  expect(await boardTitle(page)).toBe(title);
+
+  await page.locator('[data-test=slice-header] a', { hasText: 'Revenue by month' }).click();
+  await page.waitForURL(/\/explore\/.*slice_id=3/);
+  await pill(frame).getByText('Revenue by month').waitFor();
+  await frame.getByText('Context changed: Revenue by month').first().waitFor();
+  await frame.locator('[data-state=done]', { hasText: 'update_dashboard' }).waitFor(); // it is still the conversation
+  await page.goBack();
+  await page.waitForURL(/dashboard\/sales-overview/);
+  await pill(frame).getByText(title).waitFor();
+  expect(await page.evaluate(() => 'sameLoad' in window)).toBe(true);
+  return frame;
+}
+
+/** A page of somebody else that frames the assistant. */
+async function hostile(url: string): Promise<Opened> {
+  const server = createServer((_q, s) =>
+    s.writeHead(200, { 'Content-Type': 'text/html' }).end(`<iframe src="${url}"></iframe>`),
+  );
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  closing.push(() => new Promise((done) => server.close(() => done())));
+  const o = await open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  closing.push(o.close);
+  return o;
+}
+
+describe.skipIf(!script)('behind the proxy, with the default policy of Superset', { timeout: 300_000 }, () => {
+  standing('proxy');
+
+  test('ask, allow, see it renamed, go on to a chart', async () => {
+    const o = await session('admin');
+    const policy = (await o.page.goto(`${stand.superset}/superset/welcome/`))?.headers()['content-security-policy'];
+    expect(policy).toContain("default-src 'self'");
+    expect(policy).toContain("'strict-dynamic'");
+    expect(policy).not.toContain('frame-src');
+    await renameAndGoOn(o, 'admin');
+    expect(o.errors.filter((e) => !known(e))).toEqual([]);
+    expect((await o.context.cookies()).map((c) => c.name)).toEqual(['session']); // none of agentd's own
+  });
+
+  test('no button for nobody, on reports and on the log-in page', async () => {
+    const o = await open(`${stand.superset}/login/`);
+    closing.push(o.close);
+    await o.page.locator('#username').waitFor();
+    expect(await hasLoader(o.page)).toBe(false);
+    expect(await o.page.locator('script[src*="embed.js"]').count()).toBe(0);
+    await logIn(o.page, 'admin');
+    await o.page.goto(`${stand.superset}/superset/dashboard/sales-overview/?standalone=1`);
+    await o.page.getByText('Revenue by month').waitFor();
+    expect(await hasLoader(o.page)).toBe(false);
+  });
+
+  test('who logs out is signed out; who logs in next is somebody else', async () => {
+    const o = await session('admin');
+    await o.page.goto(`${stand.superset}/superset/dashboard/sales-overview/`);
+    const frame = await panel(o.page);
+    await expect.poll(() => whoIs(frame), { timeout: patience }).toBe('admin');
+    await say(frame, 'Find dashboards about sales');
+    await frame.locator('[data-state=done]', { hasText: 'search_dashboards' }).waitFor();
+    const other = await o.context.newPage();
+    await other.goto(`${stand.superset}/logout/`);
+    await expect.poll(() => whoIs(frame), { timeout: patience }).toBe('401');
+    await looksAgain(frame);
+    await frame.getByText('Your session has expired').first().waitFor();
+    await logIn(other, 'gamma');
+    await expect.poll(() => whoIs(frame), { timeout: patience }).toBe('gamma');
+    await looksAgain(frame);
+    await frame.getByText('Another user has signed in').first().waitFor();
+    await other.goto(`${stand.superset}/superset/dashboard/sales-overview/`);
+    const second = await panel(other);
+    await expect.poll(() => whoIs(second), { timeout: patience }).toBe('gamma');
+    await second.getByRole('button', { name: 'Conversations' }).click();
+    await second.getByRole('button', { name: 'New conversation' }).first().waitFor();
+    expect(await second.getByText('Find dashboards about sales').count()).toBe(0);
+  });
+
+  test('a page of another origin may not frame it', async () => {
+    const o = await hostile(`${stand.agentd}/agent?embed=1`);
+    await expect.poll(() => o.errors.join(), { timeout: patience }).toContain('frame-ancestors');
+  });
+});
+
+describe.skipIf(!script)('on an origin of its own, with the hand-over', { timeout: 300_000 }, () => {
+  standing('own-origin');
+
+  test('signed in by the page of Superset: ask, allow, see it renamed, go on to a chart', async () => {
+    const o = await session('admin');
+    const policy = (await o.page.goto(`${stand.superset}/superset/welcome/`))?.headers()['content-security-policy'];
+    expect(policy).toContain(`frame-src 'self' ${stand.agentd}`);
+    const token = o.page.waitForResponse((r) => r.url().endsWith('/agentd-handover'));
+    const frame = await renameAndGoOn(o, 'admin');
+    expect(new URL(frame.url()).origin).toBe(stand.agentd);
+    const cookies = await o.context.cookies(stand.agentd);
+    expect(cookies).toMatchObject([{ name: 'agentd', httpOnly: true, sameSite: 'Lax', path: '/' }]);
+    expect(cookies[0]?.domain).toBe('agentd.bi.localhost'); // and Superset's cookie does not come here
+    const life = (cookies[0]?.expires ?? 0) - Date.now() / 1000;
+    expect(life).toBeGreaterThan(0);
+    expect(life).toBeLessThanOrEqual(900);
+    // What was used once is worth nothing, and no log has it.
+    const used = ((await (await token).json()) as { token: string }).token;
+    const again = await frame.evaluate(async (t) => {
+      const headers = { 'Content-Type': 'application/json' };
+      return (await fetch('/api/v1/handover', { method: 'POST', headers, body: JSON.stringify({ token: t }) })).status;
+    }, used);
+    expect(again).toBe(401);
+    expect(stand.said.join('\n')).toContain('/api/v1/handover');
+    for (const hidden of [used, stand.secret, cookies[0]?.value ?? ''])
+      expect(stand.said.filter((line) => line.includes(hidden))).toEqual([]);
+  });
+
+  test('who logs in next in the same browser is somebody else at once', async () => {
+    const o = await session('admin');
+    await o.page.goto(`${stand.superset}/superset/dashboard/sales-overview/`);
+    await expect.poll(async () => whoIs(await panelOf(o.page)), { timeout: patience }).toBe('admin');
+    const before = await o.context.cookies(stand.agentd);
+    await o.page.goto(`${stand.superset}/logout/`);
+    await o.page.waitForURL(/login/);
+    expect(await hasLoader(o.page)).toBe(false);
+    await logIn(o.page, 'gamma');
+    await o.page.goto(`${stand.superset}/superset/dashboard/sales-overview/`);
+    const frame = await panelOf(o.page);
+    await expect.poll(() => whoIs(frame), { timeout: patience }).toBe('gamma');
+    await frame.getByText('Your session has expired').waitFor({ state: 'hidden' });
+    const after = await o.context.cookies(stand.agentd);
+    expect(after.map((c) => c.name)).toEqual(before.map((c) => c.name));
+    expect(after[0]?.value).not.toBe(before[0]?.value);
+    // Gamma may read and not rename.
+    await pill(frame).getByText('#1', { exact: true }).waitFor();
+    await say(frame, 'Rename this dashboard to Mine');
+    await frame.getByRole('button', { name: 'Send' }).waitFor();
+    await expect.poll(() => frame.locator('main').innerText(), { timeout: patience }).toMatch(/Agent\n/);
+    expect(await frame.locator('[data-confirm]').count()).toBe(0);
+    expect(await boardTitle(o.page)).not.toBe('Mine');
+  });
+
+  test('nobody else gets a token, and nobody else may frame it', async () => {
+    const o = await session('admin');
+    const from = (site: string) =>
+      o.page.request.get(`${stand.superset}/agentd-handover`, { headers: { 'Sec-Fetch-Site': site } });
+    expect((await from('same-origin')).status()).toBe(200);
+    expect((await from('same-site')).status()).toBe(401);
+    expect((await from('cross-site')).status()).toBe(401);
+    const nobody = await fetch(`http://127.0.0.1:${new URL(stand.superset).port}/agentd-handover`);
+    expect(nobody.status).toBe(401);
+    const h = await hostile(`${stand.agentd}/agent?embed=1`);
+    await expect.poll(() => h.errors.join(), { timeout: patience }).toContain('frame-ancestors');
+  });
+
+  const panelOf = (page: Page) => panel(page);
+});
+
+describe.skipIf(!script)('as an extension, without a template', { timeout: 300_000 }, () => {
+  standing('extension');
+
+  test('the bundle is loaded on every page; ask, allow, see it renamed, go on to a chart', async () => {
+    const o = await session('admin');
+    const page = await o.page.goto(`${stand.superset}/superset/welcome/`);
+    expect(await page?.text()).not.toContain('embed.js');
+    expect(page?.headers()['content-security-policy']).not.toContain('frame-src');
+    await expect.poll(() => hasLoader(o.page), { timeout: patience }).toBe(true);
+    await renameAndGoOn(o, 'admin');
+    expect(o.errors.filter((e) => !known(e))).toEqual([]);
+    await o.page.goto(`${stand.superset}/superset/dashboard/sales-overview/?standalone=1`);
+    await o.page.getByText('Revenue by month').waitFor();
+    expect(await hasLoader(o.page)).toBe(false);
+  });
+
+  test('nobody who is not logged in gets it', async () => {
+    const o = await open(`${stand.superset}/login/`);
+    closing.push(o.close);
+    await o.page.locator('#username').waitFor();
+    expect(await hasLoader(o.page)).toBe(false);
+  });
+});
