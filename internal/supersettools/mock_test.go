@@ -12,7 +12,7 @@ func mock(t *testing.T) (*mocksuperset.Server, string) {
 	t.Helper()
 	m := mocksuperset.New(mocksuperset.Options{Name: "dev"})
 	srv := httptest.NewServer(m)
-	t.Cleanup(func() { srv.Close(); m.Close() })
+	t.Cleanup(func() { m.Close(); srv.Close() }) // in this order: it lets hanging requests go
 	return m, srv.URL
 }
 
