@@ -10,8 +10,12 @@ export interface Turn {
   live: boolean;
 }
 
-/** Splits a conversation at the messages of its person. */
-export function turnsOf(c: Conversation): Turn[] {
+/**
+ * Splits a conversation at the messages of its person. A turn that is as it was in `before` is the same object, so
+ * that nothing is done for it: in a long conversation only the last one changes while an answer comes.
+ */
+export function turnsOf(c: Conversation, before: Turn[] = []): Turn[] {
+  const byMessage = new Map(Object.values(c.runs).map((r) => [r.messageId, r]));
   const turns: Turn[] = [];
   for (const item of c.items) {
     const begins = item.kind === 'message' && item.role === 'user';
@@ -20,9 +24,19 @@ export function turnsOf(c: Conversation): Turn[] {
       turn = { items: [], folded: item.folded, live: false, run: undefined };
       turns.push(turn);
     }
-    if (begins) turn.run = Object.values(c.runs).find((r) => r.messageId === item.id);
+    if (begins) turn.run = byMessage.get(item.id);
     turn.items.push(item);
     if (item.runId === c.activeRun || (item.kind === 'confirm' && item.state === 'open')) turn.live = true;
   }
-  return turns;
+  return turns.map((t, n) => {
+    const old = before[n];
+    return old && same(old, t) ? old : t;
+  });
 }
+
+const same = (a: Turn, b: Turn): boolean =>
+  a.folded === b.folded &&
+  a.live === b.live &&
+  a.run === b.run &&
+  a.items.length === b.items.length &&
+  a.items.every((item, n) => item === b.items[n]);
