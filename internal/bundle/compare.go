@@ -50,7 +50,7 @@ func (b *Bundle) Content(o Object) (Content, error) {
 			m[list] = keyed(m[list], key)
 		}
 	}
-	return Content{m}, nil
+	return Content{prune(m)}, nil
 }
 
 // Hash is a digest of the content.
@@ -101,18 +101,36 @@ func walk(at string, before, after map[string]any, depth int, out *[]Change) {
 		if hasA {
 			c.After = compact(a)
 		}
-		if !bytes.Equal(orNull(c.Before), orNull(c.After)) {
+		if !bytes.Equal(c.Before, c.After) {
 			*out = append(*out, c)
 		}
 	}
 }
 
-// orNull takes a field that is left out for one that is null, as Superset's pages do.
-func orNull(b json.RawMessage) []byte {
-	if b == nil {
-		return []byte("null")
+// prune drops nulls: a field that is null and one that is left out are the same, here and there.
+func prune(m map[string]any) map[string]any {
+	for k, v := range m {
+		switch v := v.(type) {
+		case nil:
+			delete(m, k)
+		case map[string]any:
+			prune(v)
+		case []any:
+			pruneAll(v)
+		}
 	}
-	return b
+	return m
+}
+
+func pruneAll(list []any) {
+	for _, v := range list {
+		switch v := v.(type) {
+		case map[string]any:
+			prune(v)
+		case []any:
+			pruneAll(v)
+		}
+	}
 }
 
 // compact is v as JSON with sorted keys.
@@ -176,8 +194,30 @@ func comparableDashboard(m map[string]any, o Object) {
 	if _, ok := meta["native_filter_configuration"]; ok {
 		meta["native_filter_configuration"] = keyed(meta["native_filter_configuration"], "id")
 	}
-	delete(meta, "import_time")
-	delete(meta, "remote_id")
+	// An import drops what old filter boxes left, and adds an empty list of filters.
+	for _, k := range []string{"import_time", "remote_id", "default_filters", "filter_scopes"} {
+		delete(meta, k)
+	}
+	for k, v := range meta {
+		switch v := v.(type) {
+		case map[string]any:
+			if len(v) == 0 {
+				delete(meta, k)
+			}
+		case []any:
+			if len(v) == 0 {
+				delete(meta, k)
+			}
+		case []string:
+			if len(v) == 0 {
+				delete(meta, k)
+			}
+		case string:
+			if v == "" {
+				delete(meta, k)
+			}
+		}
+	}
 }
 
 // strip deletes keys wherever they stand.

@@ -280,7 +280,8 @@ func (m *importer) checkFile(f *bundleFile) (any, answer, bool) {
 	if _, bad := importSchemas[f.kind].load(body); bad != nil {
 		return bad, answer{}, true
 	}
-	if f.kind == "databases" && strings.Contains(textOr(body["sqlalchemy_uri"], ""), ":"+masked+"@") && body["password"] == nil {
+	known := f.kind == "databases" && m.c.st.find("dbs", "uuid", body["uuid"]) != nil // keeps what it has, a password or none
+	if f.kind == "databases" && !known && strings.Contains(textOr(body["sqlalchemy_uri"], ""), ":"+masked+"@") && body["password"] == nil {
 		return obj{"_schema": []any{"Must provide a password for the database"}}, answer{}, true
 	}
 	f.body = body
