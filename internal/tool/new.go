@@ -56,13 +56,20 @@ func compile(name string, schema json.RawMessage) func(json.RawMessage) error {
 		panic("tool " + name + ": " + err.Error())
 	}
 	c := validator.NewCompiler()
-	if err := c.AddResource("args.json", doc); err != nil {
+	if err := c.AddResource(argsURL, doc); err != nil {
 		panic("tool " + name + ": " + err.Error())
 	}
-	s, err := c.Compile("args.json")
+	s, err := c.Compile(argsURL)
 	if err != nil {
 		panic("tool " + name + ": " + err.Error())
 	}
+	return checker(name, s)
+}
+
+// argsURL is the name of the schema within its compiler.
+const argsURL = "args.json"
+
+func checker(name string, s *validator.Schema) func(json.RawMessage) error {
 	return func(args json.RawMessage) error {
 		v, err := validator.UnmarshalJSON(bytes.NewReader(args))
 		if err != nil {
