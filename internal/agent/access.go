@@ -14,7 +14,7 @@ import (
 // offer recomputes what the model may choose from. It is asked before each step, since policy, artifacts and
 // tools change meanwhile.
 func (r *run) offer() {
-	r.offered = toolfilter.Offer(r.o.Tools, r.allows(), r.classes(), r.View, toolfilter.State{Artifacts: r.story.artifact})
+	r.offered = toolfilter.Offer(r.tools(), r.allows(), r.classes(), r.View, toolfilter.State{Artifacts: r.story.artifact})
 }
 
 func (r *run) allows() toolfilter.Allows {

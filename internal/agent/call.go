@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,9 +111,12 @@ func (r *run) flight(c chat.ToolCall) *flight {
 }
 
 func (r *run) find(_ context.Context, f *flight) error {
-	t, ok := r.o.Tools.Find(f.Name)
+	t, ok := r.tools().Find(f.Name)
 	env, besides, err := r.environment(f, t)
 	f.Env, f.class = env, r.class(env)
+	if !ok && slices.Contains(r.offered.Names(), f.Name) { // it came from outside and has gone since
+		return &fault.Error{Kind: fault.Missing, Code: codeNotOffered, Msg: f.Name + " is no longer available here."}
+	}
 	if !ok {
 		f.near = toolfilter.Nearest(f.Name, r.offered.Names())
 		if len(f.near) == 0 {

@@ -20,7 +20,7 @@ func (s *Service) Capabilities(ctx context.Context, who chat.Identity, view uico
 	if env != "" {
 		classes = []string{s.class(env)}
 	}
-	o := toolfilter.Offer(s.o.Tools, func(class, name string) bool { return s.o.Policy.Allows(who.Roles, class, name) }, classes, view, toolfilter.State{})
+	o := toolfilter.Offer(s.tools(), func(class, name string) bool { return s.o.Policy.Allows(who.Roles, class, name) }, classes, view, toolfilter.State{})
 	out := Capabilities{User: who.User, Roles: who.Roles, Environments: s.Environments(ctx), Model: s.o.ModelName, Offered: []OfferedTool{}, Hidden: []HiddenTool{}}
 	for _, t := range o.Tools {
 		out.Offered = append(out.Offered, OfferedTool{Name: t.Name, Risk: string(t.Risk)})
@@ -42,7 +42,7 @@ func (s *Service) Environments(ctx context.Context) []EnvironmentStatus {
 
 // Simulate says what the guard would decide about a call, without making it.
 func (s *Service) Simulate(_ context.Context, q Question) (Answer, error) {
-	t, ok := s.o.Tools.Find(q.Tool)
+	t, ok := s.tools().Find(q.Tool)
 	class := s.class(q.Env)
 	granted := ok && (t.Always || s.o.Policy.Allows(q.Roles, class, q.Tool))
 	v := s.o.Risk.Decide(guardrails.Question{Tool: t.Risk, Class: class, Granted: granted})

@@ -77,7 +77,7 @@ func (s *Service) checkDecision(who chat.Identity, c chat.Confirmation, in Decis
 	if len(in.EditedArgs) == 0 {
 		return "", field("/edited_args", "must hold the whole arguments with the decision edit")
 	}
-	t, ok := s.o.Tools.Find(c.Tool)
+	t, ok := s.tools().Find(c.Tool)
 	if !ok || t.Bind == nil {
 		return "", fault.New(fault.Gone, "The tool of this confirmation is no longer available.")
 	}

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"agentd/internal/chat"
 	"agentd/internal/fault"
@@ -103,19 +102,13 @@ func (r *run) interrupted(ctx context.Context, f *flight) (done bool, err error)
 	if began == nil || tool.Risk(began.Risk.Tool) == tool.Read || tool.Risk(began.Risk.Tool) == tool.Query {
 		return false, nil
 	}
-	t, ok := r.o.Tools.Find(f.Name)
-	if !ok || t.Bind == nil {
-		return true, r.refuse(ctx, f, fault.New(fault.Gone, "The tool of this call is no longer available."))
+	f.Env, f.class = began.EnvID, r.class(began.EnvID)
+	if err := r.again(ctx, f); err != nil {
+		// It is no less unknown for that; only nobody can read back.
+		r.log.Warn("a call that was interrupted cannot be bound again", "tool", f.Name, "env", f.Env, "err", err)
+		f.tool, f.bound = tool.Tool{Name: f.Name, Risk: tool.Risk(began.Risk.Tool)}, tool.Bound{}
 	}
-	f.tool, f.Env, f.class = t, began.EnvID, r.class(began.EnvID)
-	if err := r.resolve(ctx, f); err != nil {
-		return true, r.refuse(ctx, f, err)
-	}
-	f.bound, err = t.Bind(f.resolved)
-	if err != nil {
-		return true, fmt.Errorf("bind %s after a restart: %w", f.Name, err)
-	}
-	f.timeout = r.limit(t, f.risk())
+	f.timeout = r.limit(f.tool, f.risk())
 	if timedOut == nil {
 		err = r.unknown(ctx, f, chat.TimeoutRestart)
 	} else {
@@ -125,4 +118,19 @@ func (r *run) interrupted(ctx context.Context, f *flight) (done bool, err error)
 		err = nil
 	}
 	return true, err
+}
+
+// again binds a call that an earlier process had bound. A tool from outside may be away or changed meanwhile.
+func (r *run) again(ctx context.Context, f *flight) error {
+	t, ok := r.tools().Find(f.Name)
+	if !ok || t.Bind == nil {
+		return fault.New(fault.Gone, "The tool of this call is no longer available.")
+	}
+	f.tool = t
+	if err := r.resolve(ctx, f); err != nil {
+		return err
+	}
+	b, err := t.Bind(f.resolved)
+	f.bound = b
+	return err
 }
