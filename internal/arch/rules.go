@@ -103,6 +103,7 @@ var homes = map[string][]string{
 	"github.com/invopop/jsonschema":         {"internal/tool"},
 	"github.com/santhosh-tekuri/jsonschema": {"internal/tool"},
 	"github.com/clipperhouse/uax29":         {"internal/summarise"},
+	"github.com/modelcontextprotocol":       {"internal/mcpclient", "internal/mcpserver"},
 }
 
 // family is the package of the table that pkg belongs to, or "" when it has no place.

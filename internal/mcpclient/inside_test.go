@@ -1,0 +1,95 @@
+package mcpclient
+
+import (
+	"strings"
+	"testing"
+
+	"agentd/internal/tool"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+func TestName(t *testing.T) {
+	long := strings.Repeat("x", 70)
+	seen := map[string]string{}
+	for _, row := range []struct{ server, tool, want string }{
+		{"shop", "list", "mcp__shop__list"},
+		{"shop", strings.Repeat("y", 53), "mcp__shop__" + strings.Repeat("y", 53)}, // 64
+		{"shop", strings.Repeat("y", 54), ""},
+		{"shop", long + "_get_rows", ""},
+		{"shop", long + "_put_rows", ""},
+		{strings.Repeat("s", 64), "list", ""},
+		{"a__b", "c", ""},
+		{"a", "b__c", "mcp__a__b__c"},
+		{"a_", "b", ""},
+		{"a", "_b", ""},
+		{"shop.eu", "list", ""},
+		{"shop-eu", "list", "mcp__shop-eu__list"},
+		{"shop", "größe", ""},
+		{"shop", "groesse.v1", ""},
+		{"shop", "groesse v1", ""},
+	} {
+		got := Name(row.server, row.tool)
+		if len(got) > 64 || row.want != "" && got != row.want {
+			t.Errorf("%s/%s: %s (%d), want %s", row.server, row.tool, got, len(got), row.want)
+		}
+		if _, err := tool.NewSet(tool.Tool{Name: got}); err != nil {
+			t.Errorf("%s/%s: %v", row.server, row.tool, err)
+		}
+		if other, taken := seen[got]; taken {
+			t.Errorf("%s and %s/%s are both %s", other, row.server, row.tool, got)
+		}
+		seen[got] = row.server + "/" + row.tool
+		if got != Name(row.server, row.tool) {
+			t.Errorf("%s/%s: the name is not always the same", row.server, row.tool)
+		}
+	}
+	if got := Name("shop", long+"_get_rows"); !strings.HasSuffix(got, "_get_rows") {
+		t.Errorf("%s does not end as the tool's own name", got)
+	}
+}
+
+func TestRiskOf(t *testing.T) {
+	yes, no := true, false
+	for _, row := range []struct {
+		name     string
+		operator tool.Risk
+		a        *mcp.ToolAnnotations
+		want     tool.Risk
+		raised   bool
+	}{
+		{"nobody said anything", "", nil, tool.Dangerous, false},
+		{"a title is no word on risk", "", &mcp.ToolAnnotations{Title: "x"}, tool.Dangerous, false},
+		{"it claims to read", "", &mcp.ToolAnnotations{ReadOnlyHint: true}, tool.Write, false},
+		{"it claims to add only", "", &mcp.ToolAnnotations{DestructiveHint: &no}, tool.Write, false},
+		{"it says destructive", "", &mcp.ToolAnnotations{DestructiveHint: &yes}, tool.Dangerous, false},
+		{"it contradicts itself", "", &mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &yes}, tool.Dangerous, false},
+		{"the operator's word alone", tool.Read, nil, tool.Read, false},
+		{"the operator's word, agreed", tool.Read, &mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &no}, tool.Read, false},
+		{"a hint does not lower", tool.Dangerous, &mcp.ToolAnnotations{ReadOnlyHint: true}, tool.Dangerous, false},
+		{"a hint raises", tool.Read, &mcp.ToolAnnotations{DestructiveHint: &yes}, tool.Dangerous, true},
+		{"a default is no hint", tool.Read, &mcp.ToolAnnotations{}, tool.Read, false},
+		{"nothing to raise", tool.Dangerous, &mcp.ToolAnnotations{DestructiveHint: &yes}, tool.Dangerous, false},
+		{"query", tool.Query, &mcp.ToolAnnotations{ReadOnlyHint: true}, tool.Query, false},
+	} {
+		got, raised := riskOf(row.operator, row.a)
+		if got != row.want || raised != row.raised {
+			t.Errorf("%s: %s %v, want %s %v", row.name, got, raised, row.want, row.raised)
+		}
+	}
+}
+
+func FuzzMessages(f *testing.F) {
+	f.Add("event: message\r\ndata: {\"result\":{}}\r\n\r\n: ping\r\n\r\ndata: {\"method\":\"x\"}\n\n")
+	f.Add("data: {\"id\":1,\ndata: \"result\":{}}\n\n")
+	f.Add("data:")
+	f.Fuzz(func(t *testing.T, s string) {
+		n := 0
+		for data := range messages([]byte(s)) {
+			n += len(data)
+		}
+		if n > len(s) {
+			t.Errorf("%d bytes of data in %d", n, len(s))
+		}
+	})
+}
