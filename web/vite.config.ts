@@ -7,6 +7,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   plugins: [svelte(), svelteTesting()],
   base: './',
+  // While developing, the page is served here and the API by `agentd demo`. The gallery reads the shared fixtures.
+  server: { proxy: { '/api': 'http://127.0.0.1:8080' }, fs: { allow: ['..'] } },
   build: {
     target: 'es2022',
     assetsInlineLimit: 0,

@@ -77,12 +77,13 @@ test('a conversation of 200 turns loads and stays quick', async () => {
   });
   await o.page.locator('#composer').fill('go');
   await o.page.locator('#composer').press('Enter');
-  await expect.poll(() => o.page.getByRole('button', { name: 'Bad answer' }).count(), { timeout: 20_000 }).toBe(201);
+  // Asked by a selector: asking by role walks the whole page, and would be what is measured.
+  await expect.poll(() => o.page.locator('main button[aria-pressed]').count(), { timeout: 20_000 }).toBe(402);
   const frames = await o.page.evaluate(() =>
     (window as unknown as { frames_: number[] }).frames_.toSorted((a, b) => a - b),
   );
   const at = (p: number) => frames[Math.floor(frames.length * p)] ?? 0;
   console.log(`200 turns: load ${loaded} ms, frames p50 ${at(0.5).toFixed(1)} p95 ${at(0.95).toFixed(1)} ms`);
-  expect(at(0.5)).toBeLessThan(50);
+  expect(at(0.95)).toBeLessThan(100);
   await o.close();
 });

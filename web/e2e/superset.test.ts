@@ -44,10 +44,10 @@ async function logIn(page: Page, user: string): Promise<void> {
 }
 const hasLoader = (page: Page) => page.evaluate(() => 'agentd' in window);
 const boardTitle = (page: Page): Promise<string> =>
-  page.evaluate(async () => {
-    const res = await fetch('/api/v1/dashboard/sales-overview');
+  page.evaluate(async (superset) => {
+    const res = await fetch(`${superset}/api/v1/dashboard/sales-overview`);
     return ((await res.json()) as { result: { dashboard_title: string } }).result.dashboard_title;
-  });
+  }, stand.superset);
 
 /** Clicks the button, which stands in a closed shadow root at the right bottom, and waits for the page in the frame. */
 async function panel(page: Page): Promise<Frame> {
@@ -212,16 +212,16 @@ describe.skipIf(!script)('on an origin of its own, with the hand-over', { timeou
   test('who logs in next in the same browser is somebody else at once', async () => {
     const o = await session('admin');
     await o.page.goto(`${stand.superset}/superset/dashboard/sales-overview/`);
-    await expect.poll(async () => whoIs(await panelOf(o.page)), { timeout: patience }).toBe('admin');
+    await expect.poll(async () => whoIs(await panel(o.page)), { timeout: patience }).toBe('admin');
     const before = await o.context.cookies(stand.agentd);
     await o.page.goto(`${stand.superset}/logout/`);
     await o.page.waitForURL(/login/);
     expect(await hasLoader(o.page)).toBe(false);
     await logIn(o.page, 'gamma');
     await o.page.goto(`${stand.superset}/superset/dashboard/sales-overview/`);
-    const frame = await panelOf(o.page);
+    const frame = await panel(o.page);
     await expect.poll(() => whoIs(frame), { timeout: patience }).toBe('gamma');
-    await frame.getByText('Your session has expired').waitFor({ state: 'hidden' });
+    await frame.locator('.banner', { hasText: 'Your session has expired' }).waitFor({ state: 'hidden' });
     const after = await o.context.cookies(stand.agentd);
     expect(after.map((c) => c.name)).toEqual(before.map((c) => c.name));
     expect(after[0]?.value).not.toBe(before[0]?.value);
@@ -236,18 +236,27 @@ describe.skipIf(!script)('on an origin of its own, with the hand-over', { timeou
 
   test('nobody else gets a token, and nobody else may frame it', async () => {
     const o = await session('admin');
-    const from = (site: string) =>
-      o.page.request.get(`${stand.superset}/agentd-handover`, { headers: { 'Sec-Fetch-Site': site } });
-    expect((await from('same-origin')).status()).toBe(200);
-    expect((await from('same-site')).status()).toBe(401);
-    expect((await from('cross-site')).status()).toBe(401);
-    const nobody = await fetch(`http://127.0.0.1:${new URL(stand.superset).port}/agentd-handover`);
-    expect(nobody.status).toBe(401);
+    const cookie = (await o.context.cookies(stand.superset)).map((c) => `${c.name}=${c.value}`).join('; ');
+    const from = async (headers: Record<string, string>) =>
+      (await fetch(`http://127.0.0.1:${new URL(stand.superset).port}/agentd-handover`, { headers })).status;
+    expect(await from({ cookie, 'sec-fetch-site': 'same-origin' })).toBe(200);
+    expect(await from({ cookie, 'sec-fetch-site': 'same-site' })).toBe(401);
+    expect(await from({ cookie, 'sec-fetch-site': 'cross-site' })).toBe(401);
+    expect(await from({})).toBe(401);
     const h = await hostile(`${stand.agentd}/agent?embed=1`);
     await expect.poll(() => h.errors.join(), { timeout: patience }).toContain('frame-ancestors');
   });
+});
 
-  const panelOf = (page: Page) => panel(page);
+describe.skipIf(!script)('below an application root', { timeout: 300_000 }, () => {
+  standing('app-root');
+
+  test('the path of the cookie covers agentd; ask, allow, see it renamed, go on to a chart', async () => {
+    const o = await session('admin');
+    await renameAndGoOn(o, 'admin');
+    expect(o.errors.filter((e) => !known(e))).toEqual([]);
+    expect(await o.context.cookies()).toMatchObject([{ name: 'session', path: '/bi' }]);
+  });
 });
 
 describe.skipIf(!script)('as an extension, without a template', { timeout: 300_000 }, () => {

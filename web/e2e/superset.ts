@@ -12,7 +12,7 @@ const binary = process.env.AGENTD_BIN ?? join(root, 'bin/agentd');
 const instance = 'agentd-embed';
 
 /** How agentd is put beside a real Superset; see docs/embedding.md. */
-export type Way = 'proxy' | 'own-origin' | 'extension';
+export type Way = 'proxy' | 'app-root' | 'extension' | 'own-origin';
 
 /** The script that starts real instances; without it there is nothing to test against. */
 export const script = process.env.AGENTD_TEST_SUPERSET_EMBED ?? '';
@@ -41,22 +41,27 @@ export class Stand {
   }
 
   /** A reverse proxy serves both; Superset's own cookie says who it is, and agentd acts as that user. */
-  async #oneOrigin(way: 'proxy' | 'extension'): Promise<void> {
+  async #oneOrigin(way: Exclude<Way, 'own-origin'>): Promise<void> {
     const [front, back] = [await freePort(), await freePort()];
-    const hook = way === 'proxy' ? 'superset_embed_config.py' : 'extension_config.py';
-    if (way === 'extension') this.#pack();
-    const superset = await this.#up(hook, way === 'extension' ? { AGENTD_EMBED_EXTENSIONS: this.#dir } : {});
-    this.superset = `http://127.0.0.1:${front}`;
+    const below = way === 'app-root' ? '/bi' : '';
+    const env: Record<string, string> = below ? { SUPERSET_APP_ROOT: below } : {};
+    if (way === 'extension') {
+      this.#pack();
+      env.AGENTD_EMBED_EXTENSIONS = this.#dir;
+    }
+    const superset = await this.#up(way === 'extension' ? 'extension_config.py' : 'superset_embed_config.py', env);
+    this.superset = `http://127.0.0.1:${front}${below}`;
     this.agentd = `${this.superset}/agentd`;
     await this.#serve([
       `listen: 127.0.0.1:${back}`,
-      'base_path: /agentd/',
+      `base_path: ${below}/agentd/`,
       'trusted_proxies: [127.0.0.1]',
       'auth: {mode: superset, superset: {environment: ss, cache: 1s}}',
       'environments:',
-      `  - {id: ss, title: Test, class: dev, base_url: '${superset}', public_url: '${this.superset}', auth: {mode: forward_cookie}}`,
+      `  - {id: ss, title: Test, class: dev, base_url: '${superset}${below}', public_url: '${this.superset}', auth: {mode: forward_cookie}}`,
     ]);
-    await this.#run(process.execPath, [join(files, 'proxy.mjs'), String(front), new URL(superset).port, String(back)]);
+    const ports = [String(front), new URL(superset).port, String(back)];
+    await this.#run(process.execPath, [join(files, 'proxy.mjs'), ...ports, `${below}/agentd/`]);
   }
 
   /** Two hosts of one site. Superset signs who is logged in there; agentd works by an account of its own. */

@@ -5,7 +5,7 @@
     try {
       const { common } = JSON.parse(document.getElementById('app').dataset.bootstrap);
       // An administrator may say where agentd is: COMMON_BOOTSTRAP_OVERRIDES_FUNC = lambda data: {"agentd": {"base": …}}
-      return common.agentd ?? { base: `${common.application_root ?? '/'}agentd/` };
+      return common.agentd ?? { base: `${(common.application_root ?? '').replace(/\/$/, '')}/agentd/` };
     } catch {
       return { base: '/agentd/' };
     }

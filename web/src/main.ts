@@ -33,6 +33,11 @@ if (app.params.embed && window.parent !== window) {
 }
 await loadLang(app.i18n.lang);
 const target = document.getElementById('app');
-if (target) mount(AppView, { target, props: { app } });
-app.bridge?.start();
-void app.start();
+// Only while developing: what is built does not have it.
+if (import.meta.env.DEV && target && new URLSearchParams(location.search).has('gallery')) {
+  (await import('./gallery')).gallery(target);
+} else if (target) {
+  mount(AppView, { target, props: { app } });
+  app.bridge?.start();
+  void app.start();
+}
