@@ -29,7 +29,7 @@ func environments(cfg config.Config, mocked map[string]bool) (*supersettools.Env
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, supersettools.Environment{ID: e.ID, Title: e.Title, Class: e.Class, Client: client})
+		out = append(out, supersettools.Environment{ID: e.ID, Title: e.Title, Class: e.Class, Client: client, DenyFunctions: e.SQL.DenyFunctions, AllowFunctions: e.SQL.AllowFunctions})
 	}
 	return supersettools.NewEnvironments(out...)
 }

@@ -97,7 +97,7 @@ func TestCallExits(t *testing.T) {
 		{name: "a query is never retried", call: "run_sql", args: `{"dashboard":"1"}`, want: "tool_start tool_error:transient finished:answered", ran: 1,
 			run: func(context.Context, int) error { return status(fault.Transient, 503) }},
 		{name: "500 is not retried", call: "get_dashboard", args: `{"dashboard":"1"}`, want: "tool_start tool_error:internal finished:answered", ran: 1,
-			run: func(context.Context, int) error { return status(fault.Internal, 500) }, model: "Internal error"},
+			run: func(context.Context, int) error { return status(fault.Internal, 500) }, model: "Superset said so"},
 		{name: "missing", call: "get_dashboard", args: `{"dashboard":"9"}`, want: "tool_start tool_error:missing finished:answered", ran: 1,
 			run: func(context.Context, int) error { return status(fault.Missing, 404) }},
 		{name: "Superset's 403", call: "get_dashboard", args: `{"dashboard":"9"}`, want: "tool_start denied:superset finished:answered", ran: 1,

@@ -96,10 +96,11 @@ func CodeOf(err error) string {
 	return string(KindOf(err))
 }
 
-// Message returns the sentence of err that people may read. The text of an internal error is never shown.
+// Message returns the sentence of err that people may read. The text of an internal error is shown only where it is
+// a peer's answer (Status is set), which the peer shows to people too; our own never is.
 func Message(err error) string {
 	e, ok := errors.AsType[*Error](err)
-	if !ok || e.Msg == "" || KindOf(err) == Internal {
+	if !ok || e.Msg == "" || KindOf(err) == Internal && e.Status == 0 {
 		switch KindOf(err) {
 		case Canceled:
 			return "It was cancelled."

@@ -24,6 +24,7 @@ func TestKindCodeMessage(t *testing.T) {
 		{"the zero error is internal", &fault.Error{}, fault.Internal, "internal", "Internal error."},
 		{"what is foreign is internal", errors.New("password=x"), fault.Internal, "internal", "Internal error."},
 		{"an internal sentence is not shown", fault.New(fault.Internal, "password=x"), fault.Internal, "internal", "Internal error."},
+		{"what a peer answered is", &fault.Error{Kind: fault.Internal, Status: 500, Msg: "Superset failed (HTTP 500)."}, fault.Internal, "internal", "Superset failed (HTTP 500)."},
 		{"cancel", fmt.Errorf("x: %w", context.Canceled), fault.Canceled, "canceled", "It was cancelled."},
 		{"deadline", context.DeadlineExceeded, fault.Timeout, "timeout", "The time limit passed."},
 	} {
