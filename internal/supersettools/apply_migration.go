@@ -70,9 +70,10 @@ func (x *applying) compute(ctx context.Context) (*plan, error) {
 	if m.Target != x.o.env.ID {
 		return nil, fault.New(fault.Missing, "There is no such plan or migration.")
 	}
-	if _, err := x.d.Migrations.Migration(ctx, x.id, x.o.call.Who.User); err == nil {
+	switch l, err := openLedger(ctx, x.d.Migrations, x.id, x.o.call.Who.User, x.o.env.ID); {
+	case err == nil && (l.rec.Sent || l.m.State == chat.MigrationBusy):
 		return nil, fault.New(fault.Conflict, "This plan was carried out already, or is being carried out. Make a new one with plan_migration.")
-	} else if !isMissing(err) {
+	case err != nil && !isMissing(err):
 		return nil, err
 	}
 	var rec planRecord
@@ -305,6 +306,11 @@ func pagePath(k pack.Kind, id int) string {
 func (x *applying) readBack(ctx context.Context, s *superset.Session, _ tool.Preview) (tool.Outcome, error) {
 	l, err := openLedger(ctx, x.d.Migrations, x.id, x.o.call.Who.User, x.o.env.ID)
 	if isMissing(err) || err == nil && !l.rec.Sent {
+		if err == nil && l.m.State == chat.MigrationBusy { // died before it sent anything: the target is free
+			if err := l.end(ctx, chat.MigrationFailed); err != nil {
+				return tool.Outcome{}, err
+			}
+		}
 		return tool.Outcome{Outcome: chat.OutcomeNotApplied, Evidence: "Nothing was sent to " + x.o.env.ID + "."}, nil
 	}
 	if err != nil {

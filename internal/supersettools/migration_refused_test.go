@@ -202,6 +202,11 @@ func TestPlanIsBound(t *testing.T) {
 	if n := prodMock.Received("POST", "/api/v1/assets/import/"); n != 0 {
 		t.Errorf("%d imports", n)
 	}
+	// What wrote nothing may be tried again.
+	p.kept.err = nil
+	if a, _ := p.apply(v.PlanID); !a.Verified {
+		t.Errorf("the second try: %+v", a)
+	}
 }
 
 // When an answer is lost, reading back tells what happened, the target is free again, and what was written can be undone.
