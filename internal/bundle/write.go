@@ -3,6 +3,7 @@ package bundle
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -49,6 +50,7 @@ func (b *Bundle) Write(ctx context.Context, out io.Writer, w Rewrite) error {
 // Merge writes several bundles as one; of an object that several have, the first counts.
 func Merge(ctx context.Context, out io.Writer, w Rewrite, bundles ...*Bundle) error {
 	z := zip.NewWriter(out)
+	z.RegisterCompressor(zip.Deflate, quick())
 	put := func(name string, raw []byte) error {
 		f, err := z.CreateHeader(&zip.FileHeader{Name: "bundle/" + name, Method: zip.Deflate})
 		if err == nil {
@@ -86,6 +88,20 @@ func Merge(ctx context.Context, out io.Writer, w Rewrite, bundles ...*Bundle) er
 		return err
 	}
 	return z.Close()
+}
+
+// quick packs fast rather than small, with one compressor for all entries: what is written is sent and forgotten.
+func quick() zip.Compressor {
+	var f *flate.Writer
+	return func(w io.Writer) (io.WriteCloser, error) {
+		if f != nil {
+			f.Reset(w)
+			return f, nil
+		}
+		var err error
+		f, err = flate.NewWriter(w, flate.BestSpeed)
+		return f, err
+	}
 }
 
 // Entry is the name that Write gives to the entry of an object, without the folder of the bundle.
