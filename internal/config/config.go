@@ -183,11 +183,11 @@ type MCPServer struct {
 	Tools      map[string]MCPTool `koanf:"tools"`
 }
 
-// MCPTool declares what the server does not.
+// MCPTool is the operator's word on a tool of a server.
 type MCPTool struct {
 	Risk       string   `koanf:"risk"`
 	Affinity   []string `koanf:"affinity"`
-	References []string `koanf:"references"`
+	References *bool    `koanf:"references"` // false: its arguments take no stored results; they do where it is left out
 }
 
 // Web is the page.

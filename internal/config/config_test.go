@@ -198,7 +198,7 @@ var samples = map[string]string{
 	"limits.max_chars": "100", "limits.batch_chars": "9000", "limits.confirmation_ttl": "2h", "limits.run_timeout": "20m", "limits.message_chars": "5",
 	"limits.runs_per_user": "1", "artifacts.mode": "explicit", "artifacts.max_rows": "5", "artifacts.max_bytes": "1MB", "artifacts.max_duration": "5s",
 	"artifacts.conversation_quota": "400MB", "artifacts.user_quota": "3GB", "artifacts.total_quota": "30GB", "artifacts.fallback_url": "file:///x", "artifacts.ttl": "1h",
-	"references.enabled": "false", "references.inline_max": "5", "mcp_servers": "[{name: a, url: 'http://h/mcp', headers_env: {Authorization: T}, tools: {x: {risk: read, affinity: [dataset]}}}]",
+	"references.enabled": "false", "references.inline_max": "5", "mcp_servers": "[{name: a, url: 'http://h/mcp', headers_env: {Authorization: T}, tools: {x: {risk: read, affinity: [dataset], references: false}}}]",
 	"web.enabled": "false", "web.frame_ancestors": "['https://h']", "web.languages": "[en]", "telemetry.otlp_endpoint": "http://h:4318",
 	"telemetry.metrics": "false", "telemetry.log_level": "debug", "telemetry.log_format": "text",
 }
@@ -269,6 +269,7 @@ func TestRefused(t *testing.T) {
 		{name: "artifacts", file: "artifacts: {mode: sometimes}", key: "artifacts.mode", what: "must be auto, explicit, off"},
 		{name: "quota", file: "artifacts: {user_quota: 499MB}", key: "artifacts.user_quota", what: "must not be below conversation_quota (500MB)"},
 		{name: "risk of a tool", file: "mcp_servers: [{name: a, url: 'http://h', tools: {x: {risk: low}}}]", key: "mcp_servers[0].tools.x.risk", what: "must be read"},
+		{name: "references of a tool", file: "mcp_servers: [{name: a, url: 'http://h', tools: {x: {references: [rows]}}}]", key: "mcp_servers[0].tools.x.references", what: "must be one value"},
 		{name: "language", file: "web: {languages: [de]}", key: "web.languages[0]", what: "must be en, ru"},
 		{name: "frame", file: "web: {frame_ancestors: ['https://h/x']}", key: "web.frame_ancestors[0]", what: "an origin"},
 		{name: "level", file: "telemetry: {log_level: loud}", key: "telemetry.log_level", what: "must be debug"},

@@ -28,6 +28,9 @@ func (r reading) value(n *yaml.Node, t reflect.Type, key string) (v any, ok bool
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
+	if t.Kind() == reflect.Pointer { // a value that may be left out
+		t = t.Elem()
+	}
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" && t.Kind() != reflect.String {
 		return nil, false // a key without a value is left as it is
 	}
