@@ -40,6 +40,7 @@ type app struct {
 	work    *agent.Service
 	worker  atomic.Pointer[agent.Service] // work, for those who may ask before it is made
 	store   *artifact.Store
+	outside *outside
 	gate    *offload.Gate
 	streams *sse.Server
 	api     *httpapi.API
@@ -90,11 +91,16 @@ func newApp(ctx context.Context, cfg config.Config, mocked map[string]bool, log 
 	}
 	bounded.Narrowing = offload.NarrowingOf(tools.All())
 	a.gate = offload.New(a.store, bounded)
-	refs, err := offload.NewReferences(a.store, tools.All(), offload.ReferenceOptions{Disabled: !cfg.References.Enabled, InlineMax: cfg.References.InlineMax, Log: log})
-	if err != nil {
+	refs := &outside{store: a.store, o: offload.ReferenceOptions{Disabled: !cfg.References.Enabled, InlineMax: cfg.References.InlineMax, Log: log}}
+	if refs.References, err = offload.NewReferences(a.store, tools.All(), refs.o); err != nil {
 		return nil, err
 	}
-	rules, err := policy.Open(ctx, policy.Options{File: cfg.Policy.File, Reload: cfg.Policy.Reload, Tools: toolNames(tools), Logger: log})
+	if refs.client, err = openOutside(ctx, cfg, log); err != nil {
+		return nil, err
+	}
+	a.outside = refs
+	a.closers = append(a.closers, refs.client)
+	rules, err := policy.Open(ctx, policy.Options{File: cfg.Policy.File, Reload: cfg.Policy.Reload, Tools: append(toolNames(tools), outsideNames(cfg)...), Logger: log})
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +115,7 @@ func newApp(ctx context.Context, cfg config.Config, mocked map[string]bool, log 
 	}
 	a.work = agent.New(agent.Options{
 		Store: a.log, Model: model, ModelName: modelName(cfg), Policy: rules, Gate: bounds{a.gate}, References: refs, Permissions: permissions{envs},
-		Tools: tools, Environments: configured(cfg), Reachable: reachable(envs), Risk: table, Limits: limits(cfg), Logger: log,
+		Tools: tools, More: refs.client.Tools, Environments: configured(cfg), Reachable: reachable(envs), Risk: table, Limits: limits(cfg), Logger: log,
 	})
 	caps.work = a.work
 	a.worker.Store(a.work)
@@ -243,6 +249,7 @@ func (a *app) openAPI(cfg config.Config, log *slog.Logger) error {
 
 // start begins the work: first what the last process left, then what comes.
 func (a *app) start(ctx context.Context) error {
+	a.outside.settle(ctx)
 	if err := a.engine.Launch(); err != nil {
 		return err
 	}

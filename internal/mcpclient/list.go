@@ -122,7 +122,11 @@ func (s *server) build(t *mcp.Tool, raw json.RawMessage) (tool.Tool, error) {
 	}
 	out := tool.Tool{Name: Name(s.Name, t.Name), Description: s.describe(t), Schema: schema, Risk: risk, Affinity: operator.Affinity}
 	if s.o.Referable != nil && !operator.NoReferences {
-		out.References = s.o.Referable(schema)
+		for _, name := range s.o.Referable(schema) {
+			if argument.MatchString(name + "_uri") { // the longer name must be one that providers take, too
+				out.References = append(out.References, name)
+			}
+		}
 	}
 	own := t.Name
 	built, err := tool.FromSchema(out, func(c tool.Call) (tool.Bound, error) {
