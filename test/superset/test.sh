@@ -30,3 +30,6 @@ export AGENTD_TEST_SUPERSET_DEV AGENTD_TEST_SUPERSET_PROD AGENTD_TEST_SUPERSET_P
 play ./internal/superset
 play ./internal/supersettools
 play -run 'RealSuperset' ./cmd/agentd
+
+echo "the assistant on Superset's pages, in a real browser; the test starts and ends an instance of its own"
+cd web && AGENTD_TEST_SUPERSET_EMBED=$here/superset.sh npm run --silent e2e -- e2e/superset.test.ts

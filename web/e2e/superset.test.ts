@@ -42,6 +42,12 @@ async function logIn(page: Page, user: string): Promise<void> {
   await page.locator('#password').press('Enter');
   await page.waitForURL(/welcome/);
 }
+/** Leaves as the menu does, also from a page that is still loading. */
+async function logOut(page: Page): Promise<void> {
+  await page.evaluate((to) => location.assign(to), `${stand.superset}/logout/`);
+  await page.waitForURL(/\/login\//);
+  await page.locator('#username').waitFor();
+}
 const hasLoader = (page: Page) => page.evaluate(() => 'agentd' in window);
 const boardTitle = (page: Page): Promise<string> =>
   page.evaluate(async (superset) => {
@@ -75,8 +81,16 @@ const whoIs = (f: Frame): Promise<string> =>
 /** What the panel does when its window gets the focus again, and once a minute. */
 const looksAgain = (f: Frame) => f.evaluate(() => void dispatchEvent(new Event('focus')));
 
-/** What a browser says about its own or Superset's matters: a frame of the same origin, a pixel without a network. */
-const known = (e: string) => /can escape its sandboxing|ERR_NAME_NOT_RESOLVED|ERR_INTERNET_DISCONNECTED/.test(e);
+/** What a browser says of a frame of the same origin, and of files that Superset asks for in vain. */
+const known = (e: string) => /can escape its sandboxing|Failed to load resource/.test(e);
+/** Answers of agentd that are no success, by the page's own requests. */
+function failures(page: Page): string[] {
+  const out: string[] = [];
+  page.on('response', (r) => {
+    if (r.url().startsWith(`${stand.agentd}/`) && r.status() >= 400) out.push(`${r.status()} ${r.url()}`);
+  });
+  return out;
+}
 
 async function dashboardFromTheList(page: Page): Promise<void> {
   await page.goto(`${stand.superset}/dashboard/list/`);
@@ -88,10 +102,11 @@ async function dashboardFromTheList(page: Page): Promise<void> {
 /** The main path: ask on a dashboard, allow the change, see it in Superset, go on to a chart in the same load. */
 async function renameAndGoOn(o: Opened, user: string): Promise<Frame> {
   const { page } = o;
+  const failed = failures(page);
   await dashboardFromTheList(page);
   const frame = await panel(page);
   await pill(frame).getByText('#1', { exact: true }).waitFor();
-  expect(await whoIs(frame)).toBe(user);
+  await expect.poll(() => whoIs(frame), { timeout: patience }).toBe(user);
   const title = `Sales ${randomUUID().slice(0, 8)}`;
   await say(frame, `Rename this dashboard to ${title}`);
   const card = frame.locator('[data-confirm]');
@@ -110,6 +125,8 @@ async function renameAndGoOn(o: Opened, user: string): Promise<Frame> {
   await page.waitForURL(/dashboard\/sales-overview/);
   await pill(frame).getByText(title).waitFor();
   expect(await page.evaluate(() => 'sameLoad' in window)).toBe(true);
+  // With the hand-over the first question who it is has to be refused: nobody is signed in yet.
+  expect(failed.filter((f) => !/^401 .*\/api\/v1\/me$/.test(f))).toEqual([]);
   return frame;
 }
 
@@ -159,7 +176,9 @@ describe.skipIf(!script)('behind the proxy, with the default policy of Superset'
     await say(frame, 'Find dashboards about sales');
     await frame.locator('[data-state=done]', { hasText: 'search_dashboards' }).waitFor();
     const other = await o.context.newPage();
-    await other.goto(`${stand.superset}/logout/`);
+    other.setDefaultTimeout(patience);
+    await other.goto(`${stand.superset}/superset/welcome/`);
+    await logOut(other);
     await expect.poll(() => whoIs(frame), { timeout: patience }).toBe('401');
     await looksAgain(frame);
     await frame.getByText('Your session has expired').first().waitFor();
@@ -188,7 +207,15 @@ describe.skipIf(!script)('on an origin of its own, with the hand-over', { timeou
     const o = await session('admin');
     const policy = (await o.page.goto(`${stand.superset}/superset/welcome/`))?.headers()['content-security-policy'];
     expect(policy).toContain(`frame-src 'self' ${stand.agentd}`);
-    const token = o.page.waitForResponse((r) => r.url().endsWith('/agentd-handover'));
+    const told = await o.page.locator('#app').getAttribute('data-bootstrap');
+    expect((JSON.parse(told ?? '{}') as { common: { agentd: unknown } }).common.agentd).toEqual({
+      base: `${stand.agentd}/`,
+      handover: '/agentd-handover',
+    }); // for the extension
+    const tokens: Promise<{ token: string }>[] = [];
+    o.page.on('response', (r) => {
+      if (r.url().endsWith('/agentd-handover')) tokens.push(r.json() as Promise<{ token: string }>);
+    });
     const frame = await renameAndGoOn(o, 'admin');
     expect(new URL(frame.url()).origin).toBe(stand.agentd);
     const cookies = await o.context.cookies(stand.agentd);
@@ -198,7 +225,8 @@ describe.skipIf(!script)('on an origin of its own, with the hand-over', { timeou
     expect(life).toBeGreaterThan(0);
     expect(life).toBeLessThanOrEqual(900);
     // What was used once is worth nothing, and no log has it.
-    const used = ((await (await token).json()) as { token: string }).token;
+    const used = (await tokens[0])?.token ?? '';
+    expect(used).toMatch(/^ey/);
     const again = await frame.evaluate(async (t) => {
       const headers = { 'Content-Type': 'application/json' };
       return (await fetch('/api/v1/handover', { method: 'POST', headers, body: JSON.stringify({ token: t }) })).status;
@@ -212,10 +240,10 @@ describe.skipIf(!script)('on an origin of its own, with the hand-over', { timeou
   test('who logs in next in the same browser is somebody else at once', async () => {
     const o = await session('admin');
     await o.page.goto(`${stand.superset}/superset/dashboard/sales-overview/`);
-    await expect.poll(async () => whoIs(await panel(o.page)), { timeout: patience }).toBe('admin');
+    const first = await panel(o.page);
+    await expect.poll(() => whoIs(first), { timeout: patience }).toBe('admin');
     const before = await o.context.cookies(stand.agentd);
-    await o.page.goto(`${stand.superset}/logout/`);
-    await o.page.waitForURL(/login/);
+    await logOut(o.page);
     expect(await hasLoader(o.page)).toBe(false);
     await logIn(o.page, 'gamma');
     await o.page.goto(`${stand.superset}/superset/dashboard/sales-overview/`);
@@ -225,13 +253,16 @@ describe.skipIf(!script)('on an origin of its own, with the hand-over', { timeou
     const after = await o.context.cookies(stand.agentd);
     expect(after.map((c) => c.name)).toEqual(before.map((c) => c.name));
     expect(after[0]?.value).not.toBe(before[0]?.value);
-    // Gamma may read and not rename.
+    const roles = await frame.evaluate(async () => {
+      const res = await fetch('/api/v1/me');
+      return ((await res.json()) as { roles: string[] }).roles;
+    });
+    expect(roles).toEqual(['Gamma', 'Sales readers']);
+    // What the first one left is not the second one's to see.
     await pill(frame).getByText('#1', { exact: true }).waitFor();
-    await say(frame, 'Rename this dashboard to Mine');
-    await frame.getByRole('button', { name: 'Send' }).waitFor();
-    await expect.poll(() => frame.locator('main').innerText(), { timeout: patience }).toMatch(/Agent\n/);
-    expect(await frame.locator('[data-confirm]').count()).toBe(0);
-    expect(await boardTitle(o.page)).not.toBe('Mine');
+    await frame.getByRole('button', { name: 'Conversations' }).click();
+    await frame.getByRole('button', { name: 'New conversation' }).first().waitFor();
+    expect(await frame.getByText('Rename this dashboard').count()).toBe(0);
   });
 
   test('nobody else gets a token, and nobody else may frame it', async () => {
