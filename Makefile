@@ -34,6 +34,10 @@ web/node_modules/.package-lock.json: web/package-lock.json | need-node
 	@cd web && npm ci --no-audit --no-fund --loglevel=error
 	@touch web/node_modules/.package-lock.json
 
+.PHONY: extension
+extension: need-node ## write bin/agentd-launcher.supx, the assistant's button as an extension of Superset (docs/embedding.md)
+	@cd web && npm run --silent supx
+
 .PHONY: test
 test: build need-chromium ## build, unit, conversation and contract tests on the mock, the page in a real browser
 	@go test -shuffle=on -count=1 ./...
@@ -49,7 +53,7 @@ test-race: need-go ## the Go tests under the race detector
 	@go test -race -shuffle=on -count=1 ./...
 
 .PHONY: test-superset
-test-superset: build need-python ## the operations and the contract against real Apache Superset instances
+test-superset: build need-python need-chromium ## the operations and the contract against real Apache Superset instances
 	@test/superset/test.sh
 
 .PHONY: test-model
