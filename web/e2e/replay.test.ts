@@ -314,6 +314,21 @@ describe('a stored result', () => {
   });
 });
 
+test('the same call and the same question twice: axe finds nothing', async () => {
+  server.script = (_t, id) => [
+    ...table,
+    start('again', 'search_dashboards', {}),
+    { ...table[1], type: 'tool_result', call_id: 'again' },
+    confirm(`a${id}`, true),
+    confirm(`b${id}`, true),
+    finished('awaiting_confirmation'),
+  ];
+  const o = await visit();
+  await say(o, 'go');
+  await o.page.locator('[data-confirm]').nth(1).waitFor();
+  expect(await axe(o.page)).toEqual([]);
+});
+
 test('the keys are listed, and a small result is drawn', async () => {
   server.script = () => [
     start('p', 'run_sql', { sql: 'x' }, 'query'),

@@ -16,7 +16,8 @@ const files = import.meta.glob('../../internal/httpapi/testdata/events/*.json', 
 /** Each fixture is shown in a run of its own, so that one does not end or change another. */
 function everything(): Conversation {
   const order = ['message', 'tool_start', 'confirm_required'];
-  const rank = (path: string) => (order.some((o) => path.endsWith(`/${o}.json`)) ? 0 : 1);
+  const rank = (path: string) =>
+    (order.findIndex((o) => path.endsWith(`/${o}.json`)) + order.length + 1) % (order.length + 1);
   const events = Object.entries(files)
     .toSorted(([a], [b]) => rank(a) - rank(b))
     .flatMap(([, list]) => list as unknown[])
