@@ -373,3 +373,84 @@ func TestRedirectToElsewhere(t *testing.T) {
 		t.Errorf("%v; another server got %d requests", err, got.Load())
 	}
 }
+
+func TestInFlight(t *testing.T) {
+	u := start(t, nil, nil)
+	var now, most atomic.Int64
+	entered, goOn := make(chan struct{}, 8), make(chan struct{})
+	u.add("a", anObject, nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		n := now.Add(1)
+		defer now.Add(-1)
+		for {
+			if m := most.Load(); n <= m || most.CompareAndSwap(m, n) {
+				break
+			}
+		}
+		entered <- struct{}{}
+		<-goOn
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "ok"}}}, nil
+	})
+	c := u.connect(mcpclient.Server{Tools: map[string]mcpclient.ToolConfig{"a": {Risk: tool.Write}}}, mcpclient.Options{InFlight: 2})
+	a, err := find(t, c, "mcp__shop__a").Bind(tool.Call{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := make(chan error, 6)
+	for range 6 {
+		go func() {
+			_, err := a.Run(t.Context())
+			answers <- err
+		}()
+	}
+	<-entered
+	<-entered
+	// A write that gets no turn was not sent, and that is no timeout: whether it was executed is known.
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := a.Run(ctx); fault.KindOf(err) != fault.Transient {
+		t.Errorf("a call that got no turn: %v", err)
+	}
+	close(goOn)
+	for range 6 {
+		if err := <-answers; err != nil {
+			t.Error(err)
+		}
+	}
+	if most.Load() != 2 {
+		t.Errorf("%d calls at a time, want 2", most.Load())
+	}
+}
+
+func TestCloseWaitsForCalls(t *testing.T) {
+	u := start(t, nil, nil)
+	began, goOn := make(chan struct{}), make(chan struct{})
+	u.add("a", anObject, nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		close(began)
+		<-goOn
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "ok"}}}, nil
+	})
+	c := u.connect(reads("a"), mcpclient.Options{})
+	a, err := find(t, c, "mcp__shop__a").Bind(tool.Call{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := make(chan error, 1)
+	go func() {
+		_, err := a.Run(t.Context())
+		answer <- err
+	}()
+	<-began
+	closed := make(chan error, 1)
+	go func() { closed <- c.Close() }()
+	close(goOn)
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	<-answer // it has one, whatever it is: nothing hangs
+	if err := c.Close(); err != nil {
+		t.Errorf("the second Close: %v", err)
+	}
+	if _, err := a.Run(t.Context()); fault.KindOf(err) != fault.Transient {
+		t.Errorf("a call after Close: %v", err)
+	}
+}

@@ -98,8 +98,7 @@ func Open(ctx context.Context, servers []Server, o Options) *Client {
 // blocks. The slice is not to be changed; while nothing changes it is the same one.
 func (c *Client) Tools() []tool.Tool { return *c.now.Load() }
 
-// rebuild puts the lists of the servers together. A name that an earlier server has is left out by them all having
-// the server's own name in it.
+// rebuild puts the lists of the servers together. Their names cannot meet: each has its server's in it.
 func (c *Client) rebuild() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,7 +120,8 @@ func (c *Client) Settle(ctx context.Context) {
 	}
 }
 
-// Close ends the connections and waits for them. Calls that are going on end with an error. It may be called twice.
+// Close ends the connections. It waits for the calls that are going on, each of which has a time limit; later ones
+// are refused. It may be called twice.
 func (c *Client) Close() error {
 	c.stop()
 	c.loops.Wait()

@@ -51,18 +51,26 @@ func (s *server) connect(ctx context.Context) (*mcp.ClientSession, error) {
 	if err != nil {
 		return nil, s.unreachable(ctx, x, err)
 	}
+	if !s.adopt(got) {
+		_ = got.Close()
+		return nil, fault.New(fault.Transient, "agentd is stopping.")
+	}
+	return got, nil
+}
+
+// adopt makes a session ours, unless the server is closed already.
+func (s *server) adopt(got *mcp.ClientSession) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		s.work.Go(func() { _ = got.Close() })
-		return nil, fault.New(fault.Transient, "agentd is stopping.")
+		return false
 	}
 	s.session = got
 	s.work.Go(func() {
 		_ = got.Wait()
 		s.drop(got)
 	})
-	return got, nil
+	return true
 }
 
 // maxEvent lets our own bound on an answer be the first to act: it ends one request, the SDK's the whole session.

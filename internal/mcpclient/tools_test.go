@@ -2,9 +2,12 @@ package mcpclient_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"agentd/internal/fault"
 	"agentd/internal/mcpclient"
@@ -75,16 +78,91 @@ func TestSchemaAsItIs(t *testing.T) {
 }
 
 func TestListChanged(t *testing.T) {
-	u := start(t, nil, nil)
+	for _, stateless := range []bool{false, true} {
+		u := start(t, &mcp.StreamableHTTPOptions{Stateless: stateless}, nil)
+		u.add("a", anObject, nil, says("a"))
+		c := u.connect(mcpclient.Server{}, mcpclient.Options{})
+		before := c.Tools()
+		u.add("b", anObject, nil, says("b"))
+		until(t, "the new tool", func() bool { return names(c) == "mcp__shop__a mcp__shop__b" })
+		u.mcp.RemoveTools("a")
+		until(t, "the end of the old one", func() bool { return names(c) == "mcp__shop__b" })
+		if len(before) != 1 || before[0].Name != "mcp__shop__a" {
+			t.Error("a snapshot changed")
+		}
+	}
+}
+
+func TestListIsReadAgain(t *testing.T) {
+	u := start(t, nil, &mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}}) // it never says that its list changed
 	u.add("a", anObject, nil, says("a"))
-	c := u.connect(mcpclient.Server{}, mcpclient.Options{})
-	before := c.Tools()
+	c := u.connect(mcpclient.Server{}, mcpclient.Options{Refresh: 10 * time.Millisecond})
 	u.add("b", anObject, nil, says("b"))
 	until(t, "the new tool", func() bool { return names(c) == "mcp__shop__a mcp__shop__b" })
-	u.mcp.RemoveTools("a")
-	until(t, "the end of the old one", func() bool { return names(c) == "mcp__shop__b" })
-	if len(before) != 1 || before[0].Name != "mcp__shop__a" {
-		t.Error("a snapshot changed")
+
+	u.before(func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "down", http.StatusServiceUnavailable) })
+	})
+	until(t, "the end of all tools of a server that is down", func() bool { return names(c) == "" && !c.Status()[0].Up })
+	u.before(nil)
+	until(t, "their return", func() bool { return names(c) == "mcp__shop__a mcp__shop__b" && c.Status()[0].Up })
+}
+
+// TestStreamThatNeverBegins is a proxy that holds back the head of a stream: calls work all the same.
+func TestStreamThatNeverBegins(t *testing.T) {
+	u := start(t, nil, nil)
+	u.add("a", anObject, nil, says("a"))
+	u.before(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				<-r.Context().Done()
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	c := u.connect(mcpclient.Server{}, mcpclient.Options{ConnectTimeout: 500 * time.Millisecond})
+	until(t, "the list", func() bool { return names(c) == "mcp__shop__a" })
+	if _, err := run(t.Context(), t, c, "mcp__shop__a", `{}`); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestListThatCannotBeTrusted(t *testing.T) {
+	u := start(t, nil, nil)
+	pages := 0
+	u.mcp.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			if method != "tools/list" {
+				return next(ctx, method, r)
+			}
+			pages++
+			out := &mcp.ListToolsResult{NextCursor: fmt.Sprint(pages)} // without an end
+			for i := range 10 {
+				out.Tools = append(out.Tools, &mcp.Tool{Name: fmt.Sprintf("t%d_%d", pages, i), Description: strings.Repeat("ä", 9000), InputSchema: json.RawMessage(anObject)})
+			}
+			for _, name := range []string{"same", "same", "", strings.Repeat("n", 257), "line\nbreak", strings.Repeat("n", 256)} {
+				out.Tools = append(out.Tools, &mcp.Tool{Name: name, InputSchema: json.RawMessage(anObject)})
+			}
+			out.Tools = append(out.Tools, &mcp.Tool{Name: "huge", InputSchema: json.RawMessage(`{"type":"object","description":"` + strings.Repeat("x", 65<<10) + `"}`)})
+			return out, nil
+		}
+	})
+	c := u.connect(mcpclient.Server{}, mcpclient.Options{})
+	got := c.Tools()
+	if len(got) != 256 {
+		t.Errorf("%d tools, want the first 256; %+v", len(got), c.Status())
+	}
+	if _, err := tool.NewSet(got...); err != nil {
+		t.Errorf("a provider would refuse them: %v", err)
+	}
+	for _, x := range got {
+		if n := len([]rune(x.Description)); n > 4000 {
+			t.Errorf("%s has a description of %d characters", x.Name, n)
+		}
+	}
+	if len(c.Status()[0].Skipped) == 0 {
+		t.Error("nothing is said of what was left out")
 	}
 }
 
