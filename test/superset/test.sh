@@ -5,7 +5,7 @@ here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 cd "$here/../.."
 superset() { "$here/superset.sh" "$@"; }
 names="agentd-dev agentd-staging agentd-prod"
-finish() { for n in $names; do superset down "$n" >/dev/null 2>&1 || true; done; }
+finish() { for n in $names agentd-embed; do superset down "$n" >/dev/null 2>&1 || true; done; }
 trap finish EXIT
 
 for n in $names; do superset up "$n" --profile "${n#agentd-}" >/dev/null; done

@@ -265,6 +265,28 @@ describe.skipIf(!script)('on an origin of its own, with the hand-over', { timeou
     expect(await frame.getByText('Rename this dashboard').count()).toBe(0);
   });
 
+  test('a session that has ended is renewed by the page of Superset, while somebody is logged in there', async () => {
+    const o = await session('admin');
+    await o.page.goto(`${stand.superset}/superset/dashboard/sales-overview/`);
+    const frame = await panel(o.page);
+    await expect.poll(() => whoIs(frame), { timeout: patience }).toBe('admin');
+    const ended = () => o.context.clearCookies({ domain: 'agentd.bi.localhost' });
+    await ended();
+    expect(await whoIs(frame)).toBe('401');
+    await looksAgain(frame);
+    await expect.poll(() => whoIs(frame), { timeout: patience }).toBe('admin');
+    const other = await o.context.newPage();
+    other.setDefaultTimeout(patience);
+    await other.goto(`${stand.superset}/superset/welcome/`);
+    await logOut(other);
+    await ended();
+    const asked = o.page.waitForResponse((r) => r.url().endsWith('/agentd-handover'));
+    await Promise.all([asked, looksAgain(frame)]);
+    expect((await asked).status()).toBe(401);
+    await frame.locator('.banner', { hasText: 'Your session has expired' }).waitFor();
+    expect(await whoIs(frame)).toBe('401');
+  });
+
   test('nobody else gets a token, and nobody else may frame it', async () => {
     const o = await session('admin');
     const cookie = (await o.context.cookies(stand.superset)).map((c) => `${c.name}=${c.value}`).join('; ');
