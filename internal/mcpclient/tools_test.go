@@ -148,7 +148,7 @@ func TestListThatCannotBeTrusted(t *testing.T) {
 			return out, nil
 		}
 	})
-	c := u.connect(mcpclient.Server{}, mcpclient.Options{})
+	c := u.connect(mcpclient.Server{}, mcpclient.Options{ConnectTimeout: patience})
 	got := c.Tools()
 	if len(got) != 256 {
 		t.Errorf("%d tools, want the first 256; %+v", len(got), c.Status())
