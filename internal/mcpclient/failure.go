@@ -80,6 +80,9 @@ func (s *server) failed(r callResult, writes bool) error {
 // kindOf knows the failures that are shown in a way of their own.
 func kindOf(text string) fault.Kind {
 	t := strings.ToLower(strings.TrimPrefix(text[:min(len(text), 200)], "Error: "))
+	if strings.HasPrefix(t, "error calling tool ") {
+		_, t, _ = strings.Cut(t, "': ")
+	}
 	switch {
 	case strings.HasPrefix(t, "permission denied"), strings.HasPrefix(t, "permission_denied"), strings.Contains(t, "forbiddenerror"):
 		return fault.Denied
@@ -101,18 +104,29 @@ func errorIn(raw json.RawMessage) (text string, ok bool) {
 	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &m) != nil || empty(m["error"]) {
 		return "", false
 	}
-	if string(m["success"]) != "false" {
+	id, named := m["id"]
+	if string(m["success"]) != "false" && !(named && null(id)) { // what should have been made has no id
 		for k, v := range m {
 			if !aboutErrors[k] && !empty(v) {
 				return "", false
 			}
 		}
 	}
+	var detailed struct {
+		Type    string `json:"error_type"`
+		Message string `json:"message"`
+	}
 	if json.Unmarshal(m["error"], &text) != nil {
 		text = string(m["error"])
+		if json.Unmarshal(m["error"], &detailed) == nil && detailed.Message != "" {
+			text = detailed.Message
+		}
 	}
-	var typ string
-	if json.Unmarshal(m["error_type"], &typ) == nil && typ != "" {
+	typ := detailed.Type
+	if typ == "" && json.Unmarshal(m["error_type"], &typ) != nil {
+		typ = ""
+	}
+	if typ != "" {
 		text = typ + ": " + text
 	}
 	if string(m["permission_denied"]) == "true" {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentd/internal/fault"
 	"agentd/internal/tool"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -75,6 +76,35 @@ func TestRiskOf(t *testing.T) {
 		got, raised := riskOf(row.operator, row.a)
 		if got != row.want || raised != row.raised {
 			t.Errorf("%s: %s %v, want %s %v", row.name, got, raised, row.want, row.raised)
+		}
+	}
+}
+
+// TestSupersetsFailures are answers of Superset 6.1.0's own MCP service, which never sets isError.
+func TestSupersetsFailures(t *testing.T) {
+	s := newServer(Server{Name: "superset"}, Options{}.withDefaults(), func() {})
+	for _, row := range []struct {
+		text string
+		kind fault.Kind
+	}{
+		{`Error: Error calling tool 'execute_sql': Permission denied: can_execute_sql_query on SQLLab for user gamma`, fault.Denied},
+		{`Error: Error calling tool 'list_dashboards': No authenticated user found. Tried: …`, fault.Invalid},
+		{`Error: Internal error in list_dashboards: An unexpected error occurred. Error ID: err_1`, fault.Invalid},
+		{`{"error":"ChartInfo with identifier '1' not found","error_type":"not_found","timestamp":"2026-11-29T20:04:54"}`, fault.Missing},
+		{`{"success":false,"rows":null,"columns":null,"error":"DML queries are not allowed on this database","error_type":"failed"}`, fault.Invalid},
+		{`{"chart":null,"success":false,"error":{"error_type":"NotFound","message":"No chart found with identifier: 999","details":"","suggestions":[]}}`, fault.Missing},
+		{`{"chart":null,"success":false,"error":{"error_type":"ChartForbiddenError","message":"Chart update failed: Changing this chart is forbidden"}}`, fault.Denied},
+		{`{"dashboard":null,"dashboard_url":null,"error":"You don't have permission to edit dashboard 'Sales'","permission_denied":true}`, fault.Denied},
+		{`{"dashboard":null,"dashboard_url":null,"error":"Charts not found: [999]"}`, fault.Invalid},
+		{`{"id":null,"dataset_name":"by_region","sql":"select 1 as a","database_id":1,"columns":[],"url":null,"error":"Dataset by_region already exists"}`, fault.Invalid},
+		{`{"error":"Unknown chart_type: 'nope'","valid_chart_types":["pie"],"hint":"Use one of these"}`, fault.Invalid},
+		{`{"success":true,"rows":[{"b":2}],"error":null}`, ""},
+		{`{"id":3,"dataset_name":"by_region","error":null}`, ""},
+		{`{"id":3,"status":"failed","error":"the query failed"}`, ""}, // a record of a query is a result
+	} {
+		err := s.failed(callResult{Content: []content{{Type: "text", Text: row.text}}}, true)
+		if fault.KindOf(err) != row.kind {
+			t.Errorf("%s: %v, want %q", row.text, err, row.kind)
 		}
 	}
 }

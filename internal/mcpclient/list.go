@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"agentd/internal/fault"
 	"agentd/internal/tool"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -41,7 +42,7 @@ func (s *server) read(ctx context.Context) (list []tool.Tool, skipped []Skipped,
 }
 
 func (s *server) pages(ctx context.Context, session *mcp.ClientSession) (list []tool.Tool, skipped []Skipped, lost loss, err error) {
-	names := map[string]bool{}
+	taken := map[string]bool{}
 	skip := func(name, why string) { skipped = append(skipped, Skipped{Tool: s.clipName(name), Why: why}) }
 	cursor := ""
 	for range maxPages {
@@ -54,12 +55,12 @@ func (s *server) pages(ctx context.Context, session *mcp.ClientSession) (list []
 			switch {
 			case err != nil:
 				skip(t.Name, err.Error())
-			case names[built.Name]:
+			case taken[built.Name]:
 				skip(t.Name, "the server has two tools of that name")
 			case len(list) == maxTools:
 				skip(t.Name, fmt.Sprintf("a server may have at most %d tools", maxTools))
 			default:
-				names[built.Name] = true
+				taken[built.Name] = true
 				list = append(list, built)
 			}
 		}
@@ -129,7 +130,15 @@ func (s *server) build(t *mcp.Tool, raw json.RawMessage) (tool.Tool, error) {
 		}
 	}
 	own := t.Name
+	var takes struct {
+		Properties json.RawMessage `json:"properties"`
+	}
+	takesEnv := json.Unmarshal(schema, &takes) == nil && names(takes.Properties, "env_id")
 	built, err := tool.FromSchema(out, func(c tool.Call) (tool.Bound, error) {
+		if !takesEnv && names(c.Args, "env_id") {
+			// The guard would judge by an environment of which the server knows nothing.
+			return tool.Bound{}, &fault.Error{Kind: fault.Invalid, Msg: out.Name + " works on no environment; leave env_id out.", Fields: []fault.Field{{Pointer: "/env_id", Detail: "must be left out"}}}
+		}
 		return tool.Bound{
 			Risk:   risk,
 			Verify: "Look at what the tool " + own + " of the MCP server " + s.Name + " changes.",
@@ -166,4 +175,14 @@ func (s *server) describe(t *mcp.Tool) string {
 // clipName is a name for the log.
 func (s *server) clipName(name string) string {
 	return strings.ToValidUTF8(name[:min(len(name), maxOwnName)], "\uFFFD")
+}
+
+// names reports whether an object has a member of a name.
+func names(object json.RawMessage, name string) bool {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(object, &m) != nil {
+		return false
+	}
+	_, has := m[name]
+	return has
 }

@@ -72,6 +72,9 @@ func TestSchemaAsItIs(t *testing.T) {
 			t.Errorf("%s: %v, want it refused at %q before it is sent", args, err, at)
 		}
 	}
+	if _, err := run(t.Context(), t, c, "mcp__shop__bare", `{"env_id":"ss-dev"}`); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("an environment that only the guard would look at: %v", err)
+	}
 	if _, err := run(t.Context(), t, c, "mcp__shop__exact", `{"z":9007199254740993}`); err != nil {
 		t.Errorf("the exact maximum: %v", err)
 	}
