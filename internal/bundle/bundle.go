@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"strings"
@@ -67,6 +68,8 @@ func Read(ctx context.Context, r io.Reader, dir string, l Limits) (_ *Bundle, er
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, "", err)
 	}
+	// The name goes at once where the system allows it: a process that dies leaves no addresses of connections behind.
+	_ = os.Remove(f.Name())
 	b := &Bundle{file: f, limits: l, entries: map[string]*zip.File{}}
 	defer func() {
 		if err != nil {
@@ -92,8 +95,10 @@ func (b *Bundle) Close() error {
 	if b.file == nil {
 		return nil
 	}
-	name := b.file.Name()
-	err := errors.Join(b.file.Close(), os.Remove(name))
+	err := b.file.Close()
+	if e := os.Remove(b.file.Name()); !errors.Is(e, fs.ErrNotExist) {
+		err = errors.Join(err, e)
+	}
 	b.file = nil
 	return err
 }

@@ -192,6 +192,7 @@ func onDisk(write func(io.Writer) error, use func(superset.Zip) error) error {
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
+	_ = os.Remove(f.Name()) // at once where the system allows it, so that a crash leaves nothing
 	if err := write(f); err != nil {
 		return err
 	}
