@@ -24,7 +24,7 @@ run-superset: build need-python ## start a real Apache Superset and agentd in fr
 build: bin/agentd ## write bin/agentd, page included
 
 bin/agentd: web/dist/index.html $(GO_FILES) go.mod go.sum | need-go
-	@go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/agentd ./cmd/agentd
+	@go build -ldflags "-s -w -X main.version=$(VERSION)" -o bin/agentd ./cmd/agentd
 
 web/dist/index.html: web/node_modules/.package-lock.json $(WEB_FILES)
 	@cd web && npm run --silent build
