@@ -170,5 +170,3 @@ func (l *logged) String() string {
 func (l *logged) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
-
-func on(v bool) *bool { return &v }

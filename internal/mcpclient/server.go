@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -124,7 +125,7 @@ func (s *server) refresh(ctx context.Context) error {
 	s.state = now
 	s.mu.Unlock()
 	s.changed()
-	if context.Cause(ctx) == context.Canceled {
+	if errors.Is(ctx.Err(), context.Canceled) { // agentd stops
 		return err
 	}
 	s.report(was, now, err)
