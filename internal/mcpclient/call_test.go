@@ -296,7 +296,7 @@ func TestStatuses(t *testing.T) {
 func TestTimeAndCancel(t *testing.T) {
 	u := start(t, nil, nil)
 	began, over := make(chan struct{}, 1), make(chan struct{})
-	t.Cleanup(func() { close(over) })
+	defer close(over)
 	u.add("slow", anObject, nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		began <- struct{}{}
 		<-over
