@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"agentd/internal/config"
 	"agentd/internal/eventlog"
 )
 
@@ -16,11 +17,7 @@ type auditVerifyCmd struct {
 
 // Run fails on the first row that is missing or was changed.
 func (a auditVerifyCmd) Run(c *console) error {
-	cfg, err := c.load(a.File, false)
-	if err != nil {
-		return err
-	}
-	log, err := eventlog.Open(c.ctx, eventlog.Options{Dir: cfg.DataDir, URL: cfg.DatabaseURL})
+	_, log, err := c.openLog(a.File)
 	if err != nil {
 		return err
 	}
@@ -30,4 +27,14 @@ func (a auditVerifyCmd) Run(c *console) error {
 	}
 	_, err = fmt.Fprintln(c.out, "The audit is whole.")
 	return err
+}
+
+// openLog opens the log that a configuration names, for a look at it. The caller closes it.
+func (c *console) openLog(file string) (config.Config, *eventlog.Log, error) {
+	cfg, err := c.load(file, false)
+	if err != nil {
+		return cfg, nil, err
+	}
+	log, err := eventlog.Open(c.ctx, eventlog.Options{Dir: cfg.DataDir, URL: cfg.DatabaseURL})
+	return cfg, log, err
 }

@@ -91,3 +91,15 @@ func TestCommands(t *testing.T) {
 		})
 	}
 }
+
+// TestLooks: what operators look at with the server stopped.
+func TestLooks(t *testing.T) {
+	dir := t.TempDir()
+	cfg := file(t, "c.yaml", "data_dir: "+dir+"\nenvironments: []\n")
+	if code, out, errs := command(t, "", "audit", "verify", "--config", cfg); code != 0 || !strings.Contains(out, "whole") {
+		t.Errorf("audit verify: %d %q %q", code, out, errs)
+	}
+	if code, out, errs := command(t, "", "doctor", "memory", "--config", cfg); code != 0 || !strings.Contains(out, `"over_budget": 0`) {
+		t.Errorf("doctor memory: %d %q %q", code, out, errs)
+	}
+}

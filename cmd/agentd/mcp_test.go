@@ -131,7 +131,9 @@ func TestMCPListChanged(t *testing.T) {
 	p := demo(t, t.TempDir(), append(m.flags(), s.flags()...)...)
 	c := p.conversation()
 	_, es := p.say(c, 0, map[string]any{"message": "Open", "env_id": "ss-dev"})
-	offered := func(query string) string { return fmt.Sprint(p.must(200, "GET", "/capabilities"+query, nil)["offered"]) }
+	offered := func(query string) string {
+		return fmt.Sprint(p.must(200, "GET", "/capabilities"+query, nil)["offered"])
+	}
 	for end := time.Now().Add(patience); !strings.Contains(offered(""), "mcp__shop__late"); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the new tool is not offered: %s", offered(""))

@@ -59,11 +59,7 @@ type doctorMemoryCmd struct {
 
 // Run prints the numbers as JSON.
 func (d doctorMemoryCmd) Run(c *console) error {
-	cfg, err := c.load(d.File, false)
-	if err != nil {
-		return err
-	}
-	log, err := eventlog.Open(c.ctx, eventlog.Options{Dir: cfg.DataDir, URL: cfg.DatabaseURL})
+	cfg, log, err := c.openLog(d.File)
 	if err != nil {
 		return err
 	}
