@@ -77,9 +77,9 @@ func (r *run) loop(ctx context.Context) (outcome string, err error) {
 		case r.awaiting():
 			return chat.OutcomeAwaiting, nil
 		case r.watch.stuck() != "":
-			return r.watch.stuck(), r.say(ctx, r.watch.stuck())
+			return r.watch.stuck(), r.say(r.watch.stuck())
 		case r.steps >= r.o.Limits.MaxSteps:
-			return chat.OutcomeMaxSteps, r.say(ctx, chat.OutcomeMaxSteps)
+			return chat.OutcomeMaxSteps, r.say(chat.OutcomeMaxSteps)
 		}
 		outcome, err := r.step(ctx)
 		if outcome != "" || err != nil {
@@ -184,7 +184,7 @@ func (r *run) write(ctx context.Context, w chat.Write) error {
 }
 
 // say ends the run with a sentence of our own.
-func (r *run) say(ctx context.Context, outcome string) error {
+func (r *run) say(outcome string) error {
 	text := sentence(outcome, r.Who.Language)
 	id := fmt.Sprintf("msg_%s_end", r.ID)
 	r.final = append(r.final, chat.Entry{

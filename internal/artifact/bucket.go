@@ -186,7 +186,7 @@ func (b *Bucket) List(ctx context.Context, each func(string, time.Time) error) e
 	it := b.b.List(nil)
 	for {
 		o, err := it.Next(ctx)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

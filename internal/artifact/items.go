@@ -33,7 +33,9 @@ func (c *itemColumns) see(row []byte) {
 		c.seen = map[string]bool{}
 	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(row), jsontext.AllowDuplicateNames(true))
-	d.ReadToken()
+	if _, err := d.ReadToken(); err != nil {
+		return
+	}
 	for d.PeekKind() == '"' {
 		name, err := d.ReadToken()
 		if err != nil {

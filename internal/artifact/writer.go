@@ -151,7 +151,8 @@ func (w *Writer) WriteRow(v []byte) error {
 	if err := row.Compact(jsontext.AllowDuplicateNames(true)); err != nil {
 		return fault.Wrap(fault.Internal, "", err)
 	}
-	w.line = append(row, '\n')
+	w.line = row
+	w.line = append(w.line, '\n')
 	if w.rows >= w.s.o.MaxRows || int64(len(w.line)) > w.max-w.size {
 		w.bound = chat.BoundBySize
 		return ErrFull

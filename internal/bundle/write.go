@@ -161,7 +161,7 @@ func (b *Bundle) rewrite(o Object, w Rewrite, swap *strings.Replacer) ([]byte, e
 		if slug, ok := w.Slugs[o.UUID]; ok {
 			set(n, "slug", slug)
 		}
-		clean(n, o, w.Gone)
+		clean(n, w.Gone)
 	case Dataset:
 		if member(n, "data") != nil {
 			remove(n, "data")
@@ -204,7 +204,7 @@ func set(n *yaml.Node, key, value string) {
 
 // clean takes out what an import stumbles over: charts that are nowhere, and settings of charts that the layout does
 // not name.
-func clean(n *yaml.Node, o Object, gone []string) {
+func clean(n *yaml.Node, gone []string) {
 	position := member(n, "position")
 	var lost []string
 	numbers := map[string]bool{}

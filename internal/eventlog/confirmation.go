@@ -96,8 +96,7 @@ func (t *tx) resolve(c chat.Confirmation, to chat.ConfirmState, decision, by str
 	if err != nil {
 		return err
 	}
-	_, err = t.append(c.Conversation, c.RunID, lines)
-	return err
+	return t.append(c.Conversation, c.RunID, lines)
 }
 
 // Confirmation returns the confirmation that user may answer. Missing when there is none or it is another's.

@@ -118,8 +118,7 @@ func (d *decision) store(t *tx, c chat.Confirmation) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.append(c.Conversation, c.RunID, lines)
-	return err
+	return t.append(c.Conversation, c.RunID, lines)
 }
 
 func gone(s chat.ConfirmState) error {

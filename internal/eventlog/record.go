@@ -35,19 +35,18 @@ func encodeEntries(entries []chat.Entry) ([]entry, error) {
 	return out, nil
 }
 
-// append adds lines to the conversation's end under run and returns the last seq. Missing when there is no such
-// conversation.
-func (t *tx) append(conversation, run string, lines []entry) (int64, error) {
+// append adds lines to the conversation's end under run. Missing when there is no such conversation.
+func (t *tx) append(conversation, run string, lines []entry) error {
 	var last int64
 	err := t.change(`UPDATE conversation SET last_seq = last_seq + ?, updated = ? WHERE id = ? RETURNING last_seq`,
 		[]any{int64(len(lines)), micros(t.now), conversation}, &last)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, missingConversation()
+		return missingConversation()
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return last, t.insert(conversation, run, last-int64(len(lines)), lines)
+	return t.insert(conversation, run, last-int64(len(lines)), lines)
 }
 
 // insert writes lines after the seq that was reserved for them.

@@ -57,7 +57,7 @@ func (l *Log) StartRun(ctx context.Context, s chat.Start) (run chat.Run, replaye
 		if err := t.insertRun(&run, s.Key); err != nil {
 			return err
 		}
-		if _, err := t.append(run.Conversation, run.ID, lines); err != nil {
+		if err := t.append(run.Conversation, run.ID, lines); err != nil {
 			return err
 		}
 		t.made.audit = append(t.made.audit, s.Audit...)

@@ -23,7 +23,7 @@ func (l *Log) VerifyAudit(ctx context.Context) error {
 	if err != nil {
 		return failed(ctx, err)
 	}
-	defer snapshot.Rollback()
+	defer func() { _ = snapshot.Rollback() }() // it only read
 	var last int64
 	var head string
 	if err := snapshot.QueryRowContext(ctx, `SELECT seq, hash FROM audit_head WHERE id = 1`).Scan(&last, &head); err != nil {

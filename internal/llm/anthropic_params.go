@@ -18,7 +18,7 @@ func (m *anthropic) params(msgs []llms.MessageContent, opts []llms.CallOption) (
 	for _, f := range opts {
 		f(&o)
 	}
-	p := sdk.MessageNewParams{Model: sdk.Model(m.model), MaxTokens: maxTokens}
+	p := sdk.MessageNewParams{Model: m.model, MaxTokens: maxTokens}
 	if o.MaxTokens > 0 {
 		p.MaxTokens = int64(o.MaxTokens)
 	}

@@ -51,7 +51,7 @@ func newNormaliser(src io.Reader, whole bool, sink func(Delta) error) *normalise
 }
 
 // complete reports whether the answer came to its end.
-func (n *normaliser) complete() bool { return n.err == io.EOF }
+func (n *normaliser) complete() bool { return errors.Is(n.err, io.EOF) }
 
 func (n *normaliser) Read(p []byte) (int, error) {
 	for n.out.Len() == 0 {
@@ -167,7 +167,7 @@ func (n *normaliser) end(err error) {
 		return
 	}
 	if n.finish == "" {
-		if err == nil || err == io.EOF {
+		if err == nil || errors.Is(err, io.EOF) {
 			err = errNoFinish
 		}
 		n.fail(cut(err))

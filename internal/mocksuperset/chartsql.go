@@ -142,7 +142,7 @@ func (k *compiler) column(col any, granularity string, q obj) (string, string, *
 	case obj:
 		text := textOr(col["sqlExpression"], "")
 		label := textOr(col["label"], text)
-		expression := text
+		var expression string
 		if r, known := k.columns[text]; known {
 			expression = columnSQL(r)
 		} else if fault := freeSQL(text); fault != nil {

@@ -235,7 +235,7 @@ func (c *call) exportCharts(b *bundle, wanted []int) bool {
 
 func (c *call) chartFile(b *bundle, ch row) {
 	out := pairsOf(ch, "slice_name", "description", "certified_by", "certification_details", "viz_type")
-	var params any = ch["params"]
+	params := ch["params"]
 	if text := ch.str("params"); text != "" {
 		p := object(text)
 		if ds := c.st.get("tables", ch.int("datasource_id")); ds != nil || p["datasource"] == nil {

@@ -2,7 +2,7 @@ package mocksuperset
 
 // chart writes one chart that uses a dataset of the target.
 func (m *importer) chart(f *bundleFile, ds row, overwrite bool) (row, error) {
-	id := uuidOf(f.body, "uuid")
+	id := uuidOf(f.body)
 	have, can := m.c.st.find("slices", "uuid", id), m.may("Chart")
 	params, hasParams := f.body["params"].(obj)
 	if !hasParams {

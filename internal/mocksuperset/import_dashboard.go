@@ -95,7 +95,7 @@ func (m *importer) themes(wanted map[any]bool) map[string]int {
 		if !wanted[f.body["uuid"]] {
 			continue
 		}
-		id := uuidOf(f.body, "uuid")
+		id := uuidOf(f.body)
 		t := m.c.st.find("themes", "uuid", id)
 		if t == nil && m.may("Theme") {
 			now := m.c.now()
@@ -145,7 +145,7 @@ func (m *importer) oneDashboard(f *bundleFile, charts map[string]int, datasets m
 
 // dashboard writes one dashboard: looked for by uuid or slug, whoever owns it.
 func (m *importer) dashboard(f *bundleFile, overwrite bool) (row, error) {
-	id := uuidOf(f.body, "uuid")
+	id := uuidOf(f.body)
 	have, can := m.c.st.find("dashboards", "uuid", id), m.may("Dashboard")
 	if have != nil {
 		if overwrite && can && (!m.c.seesDashboard(have) || !m.c.owns("dashboard_user", "dashboard_id", have.id())) {

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -250,7 +251,7 @@ func (m *importer) existing() []fileFault {
 
 func (m *importer) checkFile(f *bundleFile) (any, answer, bool) {
 	v, err := readYAML(f.text)
-	if scanner, isScanner := err.(*errScanner); isScanner {
+	if scanner, isScanner := errors.AsType[*errScanner](err); isScanner {
 		return nil, backend(500, scanner.text), false
 	}
 	if err != nil {
@@ -320,7 +321,7 @@ func (m *importer) faulty(faults []fileFault) answer {
 // failed tells why nothing was written: mostly it is not told.
 func (m *importer) failed(err error) answer {
 	text := "Import " + m.kind.name + " failed for an unknown reason"
-	if refusal, isRefusal := err.(*errImport); isRefusal {
+	if refusal, isRefusal := errors.AsType[*errImport](err); isRefusal {
 		text = refusal.text
 	}
 	if m.kind.name == "assets" {

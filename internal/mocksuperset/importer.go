@@ -37,7 +37,7 @@ func (m *importer) of(kind string) []*bundleFile {
 	return out
 }
 
-func uuidOf(body obj, name string) string { return strings.ToLower(textOr(body[name], "")) }
+func uuidOf(body obj) string { return strings.ToLower(textOr(body["uuid"], "")) }
 
 // has says whether the importer may write a kind of object.
 func (m *importer) may(view string) bool { return m.c.may("can_write", view) }
@@ -65,7 +65,7 @@ func (m *importer) upsert(table string, fields row, same func(row) bool) (r row,
 var errTwo = errors.New("two rows fit")
 
 func (m *importer) database(f *bundleFile, overwrite bool) (row, error) {
-	id := uuidOf(f.body, "uuid")
+	id := uuidOf(f.body)
 	have, can := m.c.st.find("dbs", "uuid", id), m.may("Database")
 	if have != nil && (!overwrite || !can) {
 		return have, nil
@@ -77,7 +77,7 @@ func (m *importer) database(f *bundleFile, overwrite bool) (row, error) {
 	if !hasExtra {
 		return nil, errUnknown
 	}
-	fields := row{"uuid": id, "extra": dumps(extra), "sqlalchemy_uri": m.address(f.body, have), "allow_file_upload": true}
+	fields := row{"uuid": id, "extra": dumps(extra), "sqlalchemy_uri": m.address(f.body), "allow_file_upload": true}
 	for _, name := range []string{"database_name", "cache_timeout", "expose_in_sqllab", "allow_run_async", "allow_ctas", "allow_cvas", "allow_dml",
 		"allow_file_upload", "impersonate_user", "configuration_method", "is_managed_externally", "external_url", "masked_encrypted_extra"} {
 		if v, there := f.body[name]; there {
@@ -101,8 +101,8 @@ func (m *importer) database(f *bundleFile, overwrite bool) (row, error) {
 	return db, nil
 }
 
-// address puts the password into the address: the one that was sent, or the stored one.
-func (m *importer) address(body obj, have row) string {
+// address puts the password that was sent into the address.
+func (m *importer) address(body obj) string {
 	uri := textOr(body["sqlalchemy_uri"], "")
 	password, given := body["password"].(string)
 	if !given || !strings.Contains(uri, ":"+masked+"@") {
@@ -134,7 +134,7 @@ func jsonText(v any) any {
 }
 
 func (m *importer) dataset(f *bundleFile, db row, overwrite bool) (row, error) {
-	id := uuidOf(f.body, "uuid")
+	id := uuidOf(f.body)
 	have, can := m.c.st.find("tables", "uuid", id), m.may("Dataset")
 	if have != nil {
 		if overwrite && can && !m.c.owns("sqlatable_user", "table_id", have.id()) {

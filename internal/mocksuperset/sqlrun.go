@@ -193,8 +193,7 @@ func labValue(v any, f *frame, column int) any {
 // queryBody is a query as SQL Lab's page gets it.
 func (c *call) queryBody(q row) obj {
 	db := c.st.get("dbs", q.int("database_id"))
-	var rows any = q["rows"]
-	var start, end any = q["start_time"], q["end_time"]
+	rows, start, end := q["rows"], q["start_time"], q["end_time"]
 	return obj{
 		"changed_on": isoDate(q.str("changed_on")), "dbId": q.int("database_id"), "db": db["database_name"], "endDttm": end, "errorMessage": q["error_message"],
 		"executedSql": q["executed_sql"], "id": q["client_id"], "queryId": q.id(), "limit": q["limit"], "limitingFactor": q["limiting_factor"],

@@ -200,8 +200,8 @@ func (c *call) tagObject() answer {
 }
 
 func (c *call) untagObject() answer {
-	kind, id := tagKinds[c.vars["kind"]], 0
-	id, _ = c.id("object")
+	kind := tagKinds[c.vars["kind"]]
+	id, _ := c.id("object")
 	t := c.st.find("tag", "name", c.vars["name"])
 	if t == nil || !c.taggedWith(kind, id, t.id()) {
 		return message(422, "Could not process entity")

@@ -1,6 +1,7 @@
 package mocksuperset
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -71,7 +72,7 @@ func (c *call) render(text string, values obj) (string, error) {
 				continue
 			}
 			v, err := s.value(inner)
-			if u, isUndefined := err.(*errUndefined); isUndefined {
+			if u, isUndefined := errors.AsType[*errUndefined](err); isUndefined {
 				undefined = append(undefined, u.names...)
 				continue
 			}

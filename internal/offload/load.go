@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -118,7 +119,7 @@ func keyed(cols []chat.Column, lines []byte) (json.RawMessage, error) {
 		}
 		out = append(out, '}')
 	}
-	if _, err := d.ReadToken(); err != io.EOF {
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("a row is no array: %w", err)
 	}
 	return append(out, ']'), nil

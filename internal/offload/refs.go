@@ -211,7 +211,9 @@ func array(parts []json.RawMessage) json.RawMessage { return list(parts) }
 // items counts the items of an array.
 func items(v json.RawMessage) int {
 	d := jsontext.NewDecoder(strings.NewReader(string(v)))
-	d.ReadToken()
+	if _, err := d.ReadToken(); err != nil {
+		return 0
+	}
 	n := 0
 	for d.PeekKind() != ']' {
 		if d.SkipValue() != nil {

@@ -2,6 +2,7 @@ package summarise
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -18,7 +19,7 @@ func cutText(src *source, o Options) Out {
 	out := Out{Kind: Prose, Cut: true, Size: src.size}
 	head, end := src.head, src.end()
 	if int64(len(head)+len(src.tail)) == src.size { // nothing lies between them
-		end = append(head[:len(head):len(head)], src.tail...)
+		end = slices.Concat(head, src.tail)
 		src.runes = int64(utf8.RuneCount(end)) // exact for broken UTF-8 too
 	}
 	room := o.room() - utf8.RuneCountInString(leftOut(src.runes)) // the longest it can be
