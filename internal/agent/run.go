@@ -77,9 +77,11 @@ func (r *run) loop(ctx context.Context) (outcome string, err error) {
 		case r.awaiting():
 			return chat.OutcomeAwaiting, nil
 		case r.watch.stuck() != "":
-			return r.watch.stuck(), r.say(r.watch.stuck())
+			r.say(r.watch.stuck())
+			return r.watch.stuck(), nil
 		case r.steps >= r.o.Limits.MaxSteps:
-			return chat.OutcomeMaxSteps, r.say(chat.OutcomeMaxSteps)
+			r.say(chat.OutcomeMaxSteps)
+			return chat.OutcomeMaxSteps, nil
 		}
 		outcome, err := r.step(ctx)
 		if outcome != "" || err != nil {
@@ -184,12 +186,11 @@ func (r *run) write(ctx context.Context, w chat.Write) error {
 }
 
 // say ends the run with a sentence of our own.
-func (r *run) say(outcome string) error {
+func (r *run) say(outcome string) {
 	text := sentence(outcome, r.Who.Language)
 	id := fmt.Sprintf("msg_%s_end", r.ID)
 	r.final = append(r.final, chat.Entry{
 		Event: &chat.MessageEvent{MessageID: id, Role: chat.RoleAssistant, Text: text},
 		Note:  &chat.Note{Step: &chat.AssistantMessage{ID: id, Text: text}},
 	})
-	return nil
 }

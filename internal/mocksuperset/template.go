@@ -89,7 +89,7 @@ func (c *call) render(text string, values obj) (string, error) {
 			open[len(open)-1] = !taken[len(taken)-1]
 		case strings.HasPrefix(inner, "if "):
 			v, err := s.value(strings.TrimPrefix(inner, "if "))
-			if _, isUndefined := err.(*errUndefined); err != nil && !isUndefined {
+			if _, isUndefined := errors.AsType[*errUndefined](err); err != nil && !isUndefined {
 				return "", err
 			}
 			yes := err == nil && templateTrue(v)
@@ -126,7 +126,7 @@ func (s templateScope) value(text string) (any, error) {
 		if m == nil {
 			return nil, &errTemplate{"the mock does not know the filter " + p}
 		}
-		_, undefined := err.(*errUndefined)
+		_, undefined := errors.AsType[*errUndefined](err)
 		switch {
 		case m[1] == "default" || m[1] == "d":
 			if undefined {

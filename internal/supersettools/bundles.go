@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
 
 	pack "agentd/internal/bundle"
@@ -31,7 +32,7 @@ func export(ctx context.Context, s *superset.Session, k pack.Kind, ids []int) (*
 
 // exportRefused says what Superset does not: its failure without a reason is a chart that the user may not see.
 func exportRefused(err error) error {
-	if e, ok := err.(*fault.Error); ok && e.Kind == fault.Internal && e.Status == 500 {
+	if e, ok := errors.AsType[*fault.Error](err); ok && e.Kind == fault.Internal && e.Status == 500 {
 		return &fault.Error{Kind: fault.Denied, Code: "superset", Err: err,
 			Msg: "Superset cannot export this for the user. Most often one of the charts, or its data, is hidden from the user."}
 	}
