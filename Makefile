@@ -72,7 +72,7 @@ check: need-go need-node web/dist/index.html ## the fast gate: format, vet, stat
 
 .PHONY: bench
 bench: need-go ## the benchmarks with their ratios
-	@go test -run '^$$' -bench 'Ratio|90MB|AgainstCasbin|Idle|Write|FarBehind|Substitution' ./...
+	@go test -run '^$$' -bench 'Ratio|90MB|AgainstCasbin|Idle|Write|FarBehind|Substitution|Bundle' ./...
 
 .PHONY: fmt
 fmt: need-go need-node web/node_modules/.package-lock.json ## format everything
