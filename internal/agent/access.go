@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"agentd/internal/chat"
@@ -14,7 +15,7 @@ import (
 // offer recomputes what the model may choose from. It is asked before each step, since policy, artifacts and
 // tools change meanwhile.
 func (r *run) offer() {
-	r.offered = toolfilter.Offer(r.tools(), r.allows(), r.classes(), r.View, toolfilter.State{Artifacts: r.story.artifact})
+	r.offered = r.lists.Offer(r.o.Policy.Version(), strings.Join(r.Who.Roles, "\x00"), r.tools(), r.allows(), r.classes(), r.View, r.story.artifact)
 }
 
 func (r *run) allows() toolfilter.Allows {

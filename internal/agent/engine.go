@@ -12,6 +12,7 @@ import (
 	"agentd/internal/guardrails"
 	"agentd/internal/retry"
 	"agentd/internal/tool"
+	"agentd/internal/toolfilter"
 )
 
 // Why a run's context ends.
@@ -45,6 +46,7 @@ type Service struct {
 	engine  Engine
 	strays  retry.Strays  // calls that outlive their run; Close waits for them
 	breaker retry.Breaker // one circuit an environment
+	lists   toolfilter.Lists
 
 	mu      sync.Mutex
 	working map[string]context.CancelCauseFunc // run id → stops it
