@@ -99,9 +99,6 @@ func (r *run) riskier(f *flight) bool {
 }
 
 // signIn ends a run whose forwarded credential is gone: only a new request brings one.
-func (r *run) signIn() error {
-	if !r.signedOut {
-		return nil
-	}
+func signIn() error {
 	return &fault.Error{Kind: fault.Auth, Code: codeSignIn, Msg: "Superset has to be asked as you, and your session is not at hand any more. Send a message to go on."}
 }

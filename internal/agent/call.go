@@ -87,8 +87,8 @@ func (r *run) calls(ctx context.Context, calls []chat.ToolCall) error {
 		if err := r.call(ctx, f); err != nil {
 			return err
 		}
-		if err := r.signIn(); err != nil {
-			return err
+		if r.signedOut { // the others would end the same way
+			break
 		}
 	}
 	if err := r.release(ctx); err != nil {

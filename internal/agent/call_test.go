@@ -102,6 +102,10 @@ func TestCallExits(t *testing.T) {
 			run: func(context.Context, int) error { return status(fault.Missing, 404) }},
 		{name: "Superset's 403", call: "get_dashboard", args: `{"dashboard":"9"}`, want: "tool_start denied:superset finished:answered", ran: 1,
 			run: func(context.Context, int) error { return status(fault.Denied, 403) }},
+		{name: "a session that is gone ends the run", call: "get_dashboard", args: `{"dashboard":"1"}`, want: "tool_start tool_error:auth error:sign_in_again", ran: 1,
+			run: func(context.Context, int) error {
+				return &fault.Error{Kind: fault.Auth, Code: "sign_in_again", Msg: "Sign in again."}
+			}},
 		{name: "a mismatch", call: "get_dashboard", args: `{"dashboard":"9"}`, want: "tool_start tool_error:mismatch finished:answered", ran: 1,
 			run: func(context.Context, int) error { return status(fault.Mismatch, 200) }},
 		{name: "a panic", call: "get_dashboard", args: `{"dashboard":"9"}`, want: "tool_start tool_error:internal finished:answered", ran: 1,

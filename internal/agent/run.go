@@ -74,6 +74,8 @@ func (r *run) loop(ctx context.Context) (outcome string, err error) {
 		switch {
 		case ctx.Err() != nil:
 			return "", context.Cause(ctx)
+		case r.signedOut:
+			return "", signIn()
 		case r.awaiting():
 			return chat.OutcomeAwaiting, nil
 		case r.watch.stuck() != "":
