@@ -52,6 +52,10 @@ test-web: build need-chromium ## the page in a real headless Chromium, against t
 test-race: need-go ## the Go tests under the race detector
 	@go test -race -shuffle=on -count=1 ./...
 
+.PHONY: test-sql
+test-sql: need-go ## the SQL guard beside the parsers of PostgreSQL and MySQL
+	@cd internal/sqlguard/oracle && go test -count=1 ./...
+
 .PHONY: test-superset
 test-superset: build need-python need-chromium ## the operations and the contract against real Apache Superset instances
 	@test/superset/test.sh

@@ -67,6 +67,8 @@ func TestTraps(t *testing.T) {
 		{"postgresql", "SELECT update, delete, a FROM t", ""},
 		{"postgres", "SELECT 1;;", ""},
 		{"mysql", "DESC ANALYZE DELETE FROM t", "describe"},
+		{"mysql", "DESC SELECT * FROM t LOCK IN SHARE MODE", "row_lock"},
+		{"mysql", "DESCRIBE SELECT a FROM t FOR UPDATE", "describe"},
 		{"mysql", "DESC orders", ""},
 		{"mysql", "EXPLAIN FORMAT=JSON INTO @v SELECT 1", "no_query"},
 		{"mysql", "SELECT /*+ SET_VAR(sort_buffer_size=1) */ 1", "comment"},

@@ -91,7 +91,8 @@ func (j judge) describe(first string, t []token) *refusal {
 			return refuse("describe", "%s is not allowed behind %s.", strings.ToUpper(x.text), strings.ToUpper(first))
 		}
 	}
-	if j.plain(t) {
+	query := len(t) > 0 && (t[0].word("select") || t[0].word("with")) // no name, though it may look as plain as one
+	if !query && j.plain(t) {
 		return nil
 	}
 	for len(t) > 0 && t[0].word("table") {
