@@ -57,8 +57,12 @@ test-sql: need-go ## the SQL guard beside the parsers of PostgreSQL and MySQL
 	@cd internal/sqlguard/oracle && go test -count=1 ./...
 
 .PHONY: test-superset
-test-superset: build need-python need-chromium ## the operations and the contract against real Apache Superset instances
+test-superset: build need-python ## the operations and the contract against real Apache Superset instances
 	@test/superset/test.sh
+
+.PHONY: test-embed
+test-embed: build need-python need-chromium ## the assistant on the pages of a real Superset, in a real browser
+	@cd web && AGENTD_TEST_SUPERSET_EMBED=$(CURDIR)/test/superset/superset.sh npm run --silent e2e -- e2e/superset.test.ts
 
 .PHONY: test-model
 test-model: build ## one conversation with a real model: AGENTD_TEST_MODEL_URL=http://…/v1, any OpenAI-compatible server

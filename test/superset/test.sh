@@ -5,7 +5,7 @@ here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 cd "$here/../.."
 superset() { "$here/superset.sh" "$@"; }
 names="agentd-dev agentd-staging agentd-prod"
-finish() { for n in $names agentd-embed; do superset down "$n" >/dev/null 2>&1 || true; done; }
+finish() { for n in $names; do superset down "$n" >/dev/null 2>&1 || true; done; }
 trap finish EXIT
 
 for n in $names; do superset up "$n" --profile "${n#agentd-}" >/dev/null; done
@@ -30,6 +30,3 @@ export AGENTD_TEST_SUPERSET_DEV AGENTD_TEST_SUPERSET_PROD AGENTD_TEST_SUPERSET_P
 play ./internal/superset
 play ./internal/supersettools
 play -run 'RealSuperset' ./cmd/agentd
-
-echo "the assistant on Superset's pages, in a real browser; the test starts and ends an instance of its own"
-cd web && AGENTD_TEST_SUPERSET_EMBED=$here/superset.sh npm run --silent e2e -- e2e/superset.test.ts

@@ -35,18 +35,30 @@ async function session(user: string): Promise<Opened> {
   await logIn(o.page, user);
   return o;
 }
+/** Logs in. Superset's page may not be listening yet when it is filled in: then it is done once more. */
 async function logIn(page: Page, user: string): Promise<void> {
-  if (!page.url().includes('/login/')) await page.goto(`${stand.superset}/login/`);
-  await page.locator('#username').fill(user);
-  await page.locator('#password').fill(user);
-  await page.locator('#password').press('Enter');
-  await page.waitForURL((u) => !u.pathname.includes('/login/')); // the first page, or the one that was lost
+  await untilThere(page, '/login/', async () => {
+    await page.locator('#username').fill(user);
+    await page.locator('#password').fill(user);
+    await page.locator('#password').press('Enter');
+    await page.waitForURL((u) => !u.pathname.includes('/login/'), { timeout: 20_000 }); // the first page, or the one that was lost
+  });
 }
-/** Leaves as the menu does, also from a page that is still loading. */
+/** Leaves as the menu does, also from a page that is still loading and aborts the first try. */
 async function logOut(page: Page): Promise<void> {
-  await page.evaluate((to) => location.assign(to), `${stand.superset}/logout/`);
-  await page.waitForURL(/\/login\//);
+  await untilThere(page, '/logout/', () => page.waitForURL(/\/login\//, { timeout: 20_000 }));
   await page.locator('#username').waitFor();
+}
+/** Goes to a page of Superset and does something there, up to three times. */
+async function untilThere(page: Page, path: string, act: () => Promise<void>): Promise<void> {
+  for (let left = 2; ; left--) {
+    try {
+      if (!page.url().includes(path)) await page.goto(`${stand.superset}${path}`);
+      return await act();
+    } catch (e) {
+      if (left === 0) throw e;
+    }
+  }
 }
 const hasLoader = (page: Page) => page.evaluate(() => 'agentd' in window);
 const boardTitle = (page: Page): Promise<string> =>
