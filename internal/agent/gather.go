@@ -43,6 +43,13 @@ func (g *gather) add(d chat.Delta) error {
 		g.flush()
 		g.offset = d.Offset
 	}
+	if d.Text == "" { // what a failed attempt had shown is taken back, although nothing may follow
+		g.flush()
+		if g.failure == nil {
+			g.failure = g.write(d.Offset, "")
+		}
+		return g.failure
+	}
 	g.text = append(g.text, d.Text...)
 	g.chars += utf8.RuneCountInString(d.Text)
 	switch wait := gatherFor - time.Since(g.last); {

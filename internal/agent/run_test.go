@@ -130,6 +130,37 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestShownTextIsTakenBack: an attempt that failed leaves nothing on the page, also when the next one says nothing.
+func TestShownTextIsTakenBack(t *testing.T) {
+	s := &shelf{ran: map[string]int{}}
+	m := &model{script: func(_ context.Context, n int, _ chat.Prompt, sink func(chat.Delta) error) (chat.Completion, error) {
+		if n > 1 {
+			return text("Done."), nil
+		}
+		for _, d := range []chat.Delta{{Text: "Half of an ans"}, {Offset: 0, Text: ""}} {
+			if err := sink(d); err != nil {
+				return chat.Completion{}, err
+			}
+		}
+		return calls("get_dashboard", `{"dashboard":"1"}`), nil
+	}}
+	w := newWorld(t, m, &rules{}, agent.Limits{}, s.tool("get_dashboard", tool.Read))
+	shown := map[string]string{}
+	for _, r := range w.say("Go") {
+		switch ev := r.Event.(type) {
+		case *chat.TextDelta:
+			shown[ev.MessageID] = string([]rune(shown[ev.MessageID])[:ev.Offset]) + ev.Text
+		case *chat.MessageEvent:
+			shown[ev.MessageID] = ev.Text
+		}
+	}
+	for id, text := range shown {
+		if text == "Half of an ans" {
+			t.Errorf("%s still shows the failed attempt", id)
+		}
+	}
+}
+
 // TestCancelDuringTools: a read is cut, a write that is on its way is let end.
 func TestCancelDuringTools(t *testing.T) {
 	began := make(chan struct{})
