@@ -3,10 +3,13 @@ package supersettools
 import (
 	"context"
 	"io"
+	"strings"
+	"sync/atomic"
 
 	pack "agentd/internal/bundle"
 	"agentd/internal/chat"
 	"agentd/internal/fault"
+	"agentd/internal/tool"
 )
 
 // A backup is the export of something that is about to be deleted, or the reason why there is none.
@@ -77,10 +80,58 @@ func (o op) keep(ctx context.Context, to Backups, name string, b backup) (*chat.
 	return a, nil
 }
 
-// promised refuses a deletion whose card promised a backup that is no longer possible. told is nil where no card was made.
-func promised(told *string, without string) error {
-	if told == nil || *told != "" || without == "" {
+// A deletion is what every operation that deletes does about the backup.
+type deletion struct {
+	o    op
+	to   Backups
+	told atomic.Pointer[string] // why there is no backup, as the last card said it; nil where there was no card
+}
+
+// promise tells on the card what is kept; more is what an export of this kind does not hold.
+func (x *deletion) promise(b backup, more string) string {
+	x.told.Store(&b.without)
+	if b.without != "" {
+		return "There is no backup: " + b.without + "."
+	}
+	return strings.TrimSpace("An export is kept as a backup before the deletion. " + more)
+}
+
+// secure keeps the backup and begins the result with it. It refuses where the card promised one that is no longer
+// possible, and where it cannot be stored.
+func (x *deletion) secure(ctx context.Context, name string, b backup) (tool.Result, error) {
+	if told := x.told.Load(); told != nil && *told == "" && b.without != "" {
+		return tool.Result{}, &fault.Error{Kind: fault.Conflict, Code: "no_backup",
+			Msg: "The backup that was promised is no longer possible, so nothing was deleted: " + b.without + "."}
+	}
+	a, err := x.o.keep(ctx, x.to, name, b)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	r := tool.Result{Artifact: a}
+	if a == nil {
+		r.Warnings = append(r.Warnings, "There is no backup: "+b.without+".")
+	}
+	return r, nil
+}
+
+// gone judges the read that follows a deletion of what; only that it is missing is success.
+func gone(what string, read error) error {
+	switch {
+	case read == nil:
+		return notTaken([]string{what})
+	case isMissing(read):
 		return nil
 	}
-	return &fault.Error{Kind: fault.Conflict, Code: "no_backup", Msg: "The backup that was promised is no longer possible, so nothing was deleted: " + without + "."}
+	return afterWrite(read)
+}
+
+// vanished judges what reading back found after a deletion of unknown outcome.
+func vanished(what string, read error) (tool.Outcome, error) {
+	switch {
+	case read == nil:
+		return tool.Outcome{Outcome: chat.OutcomeNotApplied, Evidence: "The " + what + " is still there."}, nil
+	case isMissing(read):
+		return tool.Outcome{Outcome: chat.OutcomeApplied, Evidence: "The " + what + " is gone."}, nil
+	}
+	return tool.Outcome{}, read
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"sync"
 
 	pack "agentd/internal/bundle"
 	"agentd/internal/chat"
@@ -49,9 +50,11 @@ func (o op) keepBundle(ctx context.Context, to Backups, title string, write func
 	}
 	h := sha256.New()
 	r, w := io.Pipe()
-	go func() { w.CloseWithError(write(io.MultiWriter(w, h))) }()
+	var writer sync.WaitGroup
+	writer.Go(func() { w.CloseWithError(write(io.MultiWriter(w, h))) })
 	a, err := to.Store(ctx, o.call.Who, o.call.Conversation, title, r)
 	r.Close() // ends the writer, also where the store gave up
+	writer.Wait()
 	if err != nil {
 		return nil, "", err
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	pack "agentd/internal/bundle"
@@ -29,7 +28,7 @@ func deleteDashboard(d Deps) tool.Tool {
 			if err != nil {
 				return tool.Bound{}, err
 			}
-			return o.writing(&dashboardDeletion{o: o, ref: ref, in: in, backups: d.Backups},
+			return o.writing(&dashboardDeletion{deletion: deletion{o: o, to: d.Backups}, ref: ref, in: in},
 				"Open the list of dashboards in Superset and look whether the dashboard is still there."), nil
 		})
 	t.Timeout = 2 * time.Minute // the export comes first
@@ -38,11 +37,9 @@ func deleteDashboard(d Deps) tool.Tool {
 
 // A dashboardDeletion is one call of delete_dashboard.
 type dashboardDeletion struct {
-	o       op
-	ref     superset.Ref
-	in      deleteDashboardArgs
-	backups Backups
-	told    atomic.Pointer[string] // why there is no backup, as the last preview said it
+	deletion
+	ref superset.Ref
+	in  deleteDashboardArgs
 }
 
 // A doomed is a dashboard with all that its deletion touches.
@@ -106,7 +103,6 @@ func (x *dashboardDeletion) preview(ctx context.Context, s *superset.Session) (t
 	}
 	name := title(v.d.Title, dashboardKind, strconv.Itoa(v.d.ID))
 	defer v.close()
-	x.told.Store(&v.without)
 	p := tool.Preview{ConfirmPreview: chat.ConfirmPreview{
 		Object: name, URL: s.PublicURL(superset.DashboardPath(v.d.ID, v.d.Slug)), ChangedOn: v.d.ChangedOn.String(), Owners: peopleNames(v.d.Owners),
 		Diff:        []chat.Change{{Field: "dashboard", Before: object(name)}},
@@ -135,11 +131,7 @@ func (x *dashboardDeletion) preview(ctx context.Context, s *superset.Session) (t
 	if v.blind {
 		note("Whether alerts or reports hang on the dashboard is not known; if so, Superset refuses the deletion.")
 	}
-	if v.without != "" {
-		note("There is no backup: " + v.without + ".")
-	} else {
-		note("An export is kept as a backup before the deletion.")
-	}
+	note(x.promise(v.backup, ""))
 	if v.d.ManagedExternally {
 		note("The dashboard is managed by another system, which may make it anew.")
 	}
@@ -178,23 +170,16 @@ func (x *dashboardDeletion) run(ctx context.Context, s *superset.Session) (tool.
 	}
 	name := title(v.d.Title, dashboardKind, strconv.Itoa(v.d.ID))
 	defer v.close()
-	if err := promised(x.told.Load(), v.without); err != nil {
+	r, err := x.secure(ctx, name, v.backup)
+	if err != nil {
 		return tool.Result{}, err
-	}
-	var r tool.Result
-	if r.Artifact, err = x.o.keep(ctx, x.backups, name, v.backup); err != nil {
-		return tool.Result{}, err
-	}
-	if r.Artifact == nil {
-		r.Warnings = append(r.Warnings, "There is no backup: "+v.without+".")
 	}
 	if err := s.DeleteDashboard(ctx, v.d.ID); err != nil {
 		return tool.Result{}, err
 	}
-	if _, err := s.Dashboard(ctx, superset.Ref{ID: v.d.ID}); err == nil {
-		return tool.Result{}, notTaken([]string{"dashboard"})
-	} else if !isMissing(err) {
-		return tool.Result{}, afterWrite(err)
+	_, err = s.Dashboard(ctx, superset.Ref{ID: v.d.ID})
+	if err := gone("dashboard", err); err != nil {
+		return tool.Result{}, err
 	}
 	var out deletionView
 	out.Deleted.Dashboard, out.Deleted.Charts = v.d.ID, []int{}
@@ -227,13 +212,9 @@ func (x *dashboardDeletion) run(ctx context.Context, s *superset.Session) (tool.
 
 func (x *dashboardDeletion) readBack(ctx context.Context, s *superset.Session, _ tool.Preview) (tool.Outcome, error) {
 	_, err := s.Dashboard(ctx, x.ref)
-	switch {
-	case err == nil:
-		return tool.Outcome{Outcome: chat.OutcomeNotApplied, Evidence: "The dashboard is still there."}, nil
-	case !isMissing(err):
-		return tool.Outcome{}, err
-	case x.in.DeleteCharts:
-		return tool.Outcome{Outcome: chat.OutcomeApplied, Evidence: "The dashboard is gone. Whether its charts were deleted too was not checked."}, nil
+	out, err := vanished("dashboard", err)
+	if out.Outcome == chat.OutcomeApplied && x.in.DeleteCharts {
+		out.Evidence += " Whether its charts were deleted too was not checked."
 	}
-	return tool.Outcome{Outcome: chat.OutcomeApplied, Evidence: "The dashboard is gone."}, nil
+	return out, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	pack "agentd/internal/bundle"
@@ -26,7 +25,7 @@ func deleteDataset(d Deps) tool.Tool {
 			if err != nil {
 				return tool.Bound{}, err
 			}
-			return o.writing(&datasetDeletion{o: o, ref: ref, backups: d.Backups}, "Open the list of datasets in Superset and look whether the dataset is still there."), nil
+			return o.writing(&datasetDeletion{deletion: deletion{o: o, to: d.Backups}, ref: ref}, "Open the list of datasets in Superset and look whether the dataset is still there."), nil
 		})
 	t.Timeout = 2 * time.Minute
 	return t
@@ -34,10 +33,8 @@ func deleteDataset(d Deps) tool.Tool {
 
 // A datasetDeletion is one call of delete_dataset.
 type datasetDeletion struct {
-	o       op
-	ref     superset.Ref
-	backups Backups
-	told    atomic.Pointer[string] // why there is no backup, as the last preview said it
+	deletion
+	ref superset.Ref
 }
 
 // A doomedDataset is a dataset with all that breaks without it.
@@ -80,7 +77,6 @@ func (x *datasetDeletion) preview(ctx context.Context, s *superset.Session) (too
 		return tool.Preview{}, err
 	}
 	defer v.close()
-	x.told.Store(&v.without)
 	p := tool.Preview{ConfirmPreview: chat.ConfirmPreview{
 		Object: v.d.Name, URL: s.PublicURL(superset.DatasetPath(v.d.ID)), ChangedOn: v.d.ChangedOn.String(), Owners: peopleNames(v.d.Owners),
 		Diff: []chat.Change{{Field: "dataset", Before: object(v.d.Name)}}, BlastRadius: []chat.Dependent{},
@@ -96,11 +92,7 @@ func (x *datasetDeletion) preview(ctx context.Context, s *superset.Session) (too
 		}
 		p.BlastRadius = append(p.BlastRadius, chat.Dependent{Kind: "dashboard", ID: strconv.Itoa(d.ID), Title: d.Title, URL: s.PublicURL(superset.DashboardPath(d.ID, "")), Note: note})
 	}
-	if v.without != "" {
-		p.Notes = append(p.Notes, "There is no backup: "+v.without+".")
-	} else {
-		p.Notes = append(p.Notes, "An export is kept as a backup before the deletion. Row-level rules and owners are not in it.")
-	}
+	p.Notes = append(p.Notes, x.promise(v.backup, "Row-level rules and owners are not in it."))
 	p.Fingerprint = fingerprint([]any{v.d, v.use, v.without})
 	return p, nil
 }
@@ -111,23 +103,16 @@ func (x *datasetDeletion) run(ctx context.Context, s *superset.Session) (tool.Re
 		return tool.Result{}, err
 	}
 	defer v.close()
-	if err := promised(x.told.Load(), v.without); err != nil {
+	r, err := x.secure(ctx, v.d.Name, v.backup)
+	if err != nil {
 		return tool.Result{}, err
-	}
-	var r tool.Result
-	if r.Artifact, err = x.o.keep(ctx, x.backups, v.d.Name, v.backup); err != nil {
-		return tool.Result{}, err
-	}
-	if r.Artifact == nil {
-		r.Warnings = append(r.Warnings, "There is no backup: "+v.without+".")
 	}
 	if err := s.DeleteDataset(ctx, v.d.ID); err != nil {
 		return tool.Result{}, err
 	}
-	if _, err := s.Dataset(ctx, superset.Ref{ID: v.d.ID}); err == nil {
-		return tool.Result{}, notTaken([]string{"dataset"})
-	} else if !isMissing(err) {
-		return tool.Result{}, afterWrite(err)
+	_, err = s.Dataset(ctx, superset.Ref{ID: v.d.ID})
+	if err := gone("dataset", err); err != nil {
+		return tool.Result{}, err
 	}
 	out := struct {
 		Deleted int       `json:"deleted_dataset"`
@@ -145,11 +130,5 @@ func (x *datasetDeletion) run(ctx context.Context, s *superset.Session) (tool.Re
 
 func (x *datasetDeletion) readBack(ctx context.Context, s *superset.Session, _ tool.Preview) (tool.Outcome, error) {
 	_, err := s.Dataset(ctx, x.ref)
-	switch {
-	case err == nil:
-		return tool.Outcome{Outcome: chat.OutcomeNotApplied, Evidence: "The dataset is still there."}, nil
-	case !isMissing(err):
-		return tool.Outcome{}, err
-	}
-	return tool.Outcome{Outcome: chat.OutcomeApplied, Evidence: "The dataset is gone."}, nil
+	return vanished("dataset", err)
 }

@@ -2,36 +2,25 @@ package supersettools
 
 import (
 	"context"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // each runs f for every element, at most n at once, and waits for all. It starts no more once the context has ended;
 // the first error ends it for the others too.
 func each[T any](ctx context.Context, n int, list []T, f func(ctx context.Context, i int, v T) error) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	slots := make(chan struct{}, n)
-	var wg sync.WaitGroup
-	var once sync.Once
-	var first error
+	g, inner := errgroup.WithContext(ctx)
+	g.SetLimit(n)
 	for i, v := range list {
-		select {
-		case slots <- struct{}{}:
-		case <-ctx.Done():
-		}
-		if ctx.Err() != nil {
-			break
-		}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			if err := f(ctx, i, v); err != nil {
-				once.Do(func() { first = err; stop(err) })
+		g.Go(func() error {
+			if inner.Err() != nil {
+				return inner.Err()
 			}
+			return f(inner, i, v)
 		})
 	}
-	wg.Wait()
-	if first == nil {
-		first = ctx.Err()
+	if err := g.Wait(); err != nil {
+		return err
 	}
-	return first
+	return ctx.Err()
 }
