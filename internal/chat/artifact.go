@@ -83,3 +83,14 @@ func (m ArtifactMeta) Artifact() *Artifact {
 		SizeBytes: m.Size, Rows: m.Rows, ExpiresAt: &expires,
 	}
 }
+
+// A Reference is a stored result that an argument of a call named, and that was passed on for it.
+type Reference struct {
+	Argument  string `json:"argument"` // JSON pointer
+	URI       string `json:"uri"`
+	Tool      string `json:"tool"` // that made it
+	Title     string `json:"title,omitempty"`
+	Rows      *int64 `json:"rows,omitempty"`
+	SizeBytes int64  `json:"size_bytes"`
+	SHA256    string `json:"sha256"`
+}
