@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"agentd/internal/artifact"
+	"agentd/internal/chat"
 	"agentd/internal/fault"
 	"agentd/internal/tool"
 
@@ -22,7 +23,7 @@ const suffix = "_uri"
 type ReferenceOptions struct {
 	Disabled  bool
 	InlineMax int   // rows that an argument that opts in takes inline; 0 is 20
-	MaxBytes  int64 // of one payload that is passed on; 0 is 50 MiB
+	MaxBytes  int64 // of all payloads together that are passed on in one call, and of each to be read; 0 is 50 MiB
 	Log       *slog.Logger
 }
 
@@ -31,12 +32,6 @@ type References struct {
 	store *artifact.Store
 	o     ReferenceOptions
 	tools map[string]map[string]shape // tool → argument path → what its schema asks for
-}
-
-// shape is what an argument wants rows to be.
-type shape struct {
-	object     bool // the argument itself is an object
-	positional bool // its items are arrays
 }
 
 // NewReferences reads of each tool which arguments opt in. It fails on one that the schema does not have as an
@@ -53,157 +48,176 @@ func NewReferences(store *artifact.Store, tools []tool.Tool, o ReferenceOptions)
 	}
 	r := &References{store: store, o: o, tools: map[string]map[string]shape{}}
 	for _, t := range tools {
-		for _, path := range t.References {
-			s, err := shapeOf(t.Schema, strings.Split(path, "."))
-			if err != nil {
-				return nil, fmt.Errorf("reference %s of tool %s: %w", path, t.Name, err)
-			}
-			if r.tools[t.Name] == nil {
-				r.tools[t.Name] = map[string]shape{}
-			}
-			r.tools[t.Name][path] = s
+		if len(t.References) == 0 {
+			continue
 		}
+		shapes, err := shapesOf(t.Schema, t.References)
+		if err != nil {
+			return nil, fmt.Errorf("references of tool %s: %w", t.Name, err)
+		}
+		r.tools[t.Name] = shapes
 	}
 	return r, nil
 }
 
-// Resolve returns c with every reference replaced by the stored payload. c itself is not changed. Where one
-// cannot be resolved, nothing is: the error is Invalid with code missing_uris and names all of them, in order.
-// Invalid with code inline_rows for rows given inline that should be a reference.
+// Resolve returns c with every reference replaced by the stored payload, and with what was passed on in Passed. c
+// itself is not changed. Where one cannot be resolved, nothing is: the error is Invalid with code missing_uris and
+// names all of them, in order. Invalid with code inline_rows for rows given inline that should be a reference, with
+// code not_passed for a stored result that is there and cannot be passed on.
 //
 // Switched off, c comes back as it is, and the tool's own check answers.
 func (r *References) Resolve(ctx context.Context, c tool.Call) (tool.Call, error) {
 	paths := r.tools[c.Name]
-	if r.o.Disabled || len(paths) == 0 || !startsWith(c.Args, '{') {
+	if r.o.Disabled || len(paths) == 0 {
 		return c, nil
 	}
 	x := resolution{r: r, ctx: ctx, who: owner(c), tool: c.Name, paths: paths}
-	args, err := x.object("", c.Args)
-	if err != nil {
-		return c, err
-	}
-	if len(x.missing) > 0 {
+	args := x.object("", "", c.Args)
+	switch {
+	case len(x.missing) > 0:
 		return c, missingURIs(x.missing)
+	case x.refused != nil:
+		return c, x.refused
+	case len(x.passed) > 0:
+		c.Args, c.Passed = args, x.passed
 	}
-	if x.found == 0 {
-		return c, nil
-	}
-	c.Args = args
 	return c, nil
 }
 
-// resolution is one call being resolved.
+// resolution is one call being resolved. Within it, a path is made of names and a pointer is where the value stands.
 type resolution struct {
 	r       *References
 	ctx     context.Context
 	who     artifact.Owner
 	tool    string
 	paths   map[string]shape
-	found   int
-	missing []string
+	passed  []chat.Reference
+	size    int64    // of what is passed on so far
+	missing []string // in order
+	refused error    // the first of what is there and may not be
 }
 
-func (x *resolution) object(at string, b json.RawMessage) (json.RawMessage, error) {
+// object returns b with its references replaced, or b itself where it has none. What is no object is left to the
+// tool's own check.
+func (x *resolution) object(path, pointer string, b json.RawMessage) json.RawMessage {
 	o, err := parseObject(b)
 	if err != nil {
-		return b, nil // the tool's own check says what is wrong with it
+		return b
 	}
-	before := x.found
+	before := len(x.passed)
 	replaced := map[string]bool{}
-	// The references first: a value that one replaces is neither counted nor walked.
-	for _, m := range slices.Clone(o) {
-		name, isRef := strings.CutSuffix(m.name, suffix)
-		want, optsIn := x.paths[at+name]
-		if !isRef || !optsIn {
-			continue
-		}
-		uris, many, ok := references(m.value)
-		if !ok {
-			continue
-		}
-		x.found++
-		if o.find(name) >= 0 {
-			x.r.o.Log.InfoContext(x.ctx, "an argument was given inline and as a reference; the reference counts", "tool", x.tool, "argument", at+name)
-			o = o.without(name)
-		}
-		v, err := x.value(uris, many, want)
-		if err != nil {
-			return nil, err
-		}
-		o[o.find(m.name)] = member{name, v}
-		replaced[name] = true
-	}
-	for i, m := range o {
-		if replaced[m.name] {
-			continue
-		}
-		if want, optsIn := x.paths[at+m.name]; optsIn && startsWith(m.value, '[') && !want.object {
-			if n := items(m.value); n > x.r.o.InlineMax {
-				return nil, inlineRows(at+m.name, n, x.r.o.InlineMax)
-			}
-		}
-		if !x.below(at + m.name + ".") {
-			continue
-		}
-		if o[i].value, err = x.nested(at+m.name+".", m.value); err != nil {
-			return nil, err
+	for _, m := range o {
+		if ref, ok := x.reference(path, m); ok {
+			replaced[ref.name] = true
 		}
 	}
-	if x.found == before {
-		return b, nil
+	out := make(object, 0, len(o))
+	for _, m := range o {
+		at := pointer + "/" + escaped.Replace(m.name)
+		ref, is := x.reference(path, m)
+		switch {
+		case is:
+			out = append(out, member{ref.name, x.value(at, ref)})
+		case replaced[m.name]: // neither counted nor walked
+			x.r.o.Log.InfoContext(x.ctx, "an argument was given inline and as a reference; the reference counts", "tool", x.tool, "argument", path+m.name)
+		default:
+			x.inline(path+m.name, at, m.value)
+			out = append(out, member{m.name, x.nested(path+m.name+".", at, m.value)})
+		}
 	}
-	return o.json(), nil
+	if len(x.passed) == before {
+		return b
+	}
+	return out.json()
+}
+
+// reference is an argument <name>_uri that stands for <name>.
+type reference struct {
+	name string
+	uris []uri
+	many bool
+	want shape
+}
+
+// reference reads a member as a reference; ok is false for every other one.
+func (x *resolution) reference(path string, m member) (r reference, ok bool) {
+	name, is := strings.CutSuffix(m.name, suffix)
+	want, optsIn := x.paths[path+name]
+	if !is || !optsIn {
+		return r, false
+	}
+	uris, many, ok := references(m.value)
+	return reference{name, uris, many, want}, ok
+}
+
+// inline refuses rows that a model retyped. A list of texts or numbers is no row data.
+func (x *resolution) inline(path, pointer string, v json.RawMessage) {
+	want, optsIn := x.paths[path]
+	if !optsIn || want.object || want.plain || !startsWith(v, '[') {
+		return
+	}
+	if n := items(v); n > x.r.o.InlineMax {
+		x.refuse(inlineRows(path, pointer, n, x.r.o.InlineMax))
+	}
+}
+
+func (x *resolution) refuse(err error) {
+	if x.refused == nil {
+		x.refused = err
+	}
+}
+
+// nested resolves within an object, or within each object of an array.
+func (x *resolution) nested(path, pointer string, v json.RawMessage) json.RawMessage {
+	var list []json.RawMessage
+	switch {
+	case !x.below(path):
+	case startsWith(v, '{'):
+		return x.object(path, pointer, v)
+	case startsWith(v, '[') && json.Unmarshal(v, &list) == nil:
+		for i := range list {
+			list[i] = x.object(path, fmt.Sprint(pointer, "/", i), list[i])
+		}
+		return array(list)
+	}
+	return v
 }
 
 // below reports whether an argument somewhere under a path opts in.
-func (x *resolution) below(prefix string) bool {
+func (x *resolution) below(path string) bool {
 	for p := range x.paths {
-		if strings.HasPrefix(p, prefix) {
+		if strings.HasPrefix(p, path) {
 			return true
 		}
 	}
 	return false
 }
 
-// nested resolves within an object, or within each object of an array.
-func (x *resolution) nested(at string, v json.RawMessage) (json.RawMessage, error) {
-	if startsWith(v, '{') {
-		return x.object(at, v)
-	}
-	var list []json.RawMessage
-	if !startsWith(v, '[') || json.Unmarshal(v, &list) != nil {
-		return v, nil
-	}
-	for i := range list {
-		if !startsWith(list[i], '{') {
-			continue
-		}
-		var err error
-		if list[i], err = x.object(at, list[i]); err != nil {
-			return nil, err
-		}
-	}
-	return array(list), nil
-}
-
 // value is what replaces a reference: one payload, or an array of them.
-func (x *resolution) value(uris []uri, many bool, want shape) (json.RawMessage, error) {
+func (x *resolution) value(pointer string, ref reference) json.RawMessage {
 	var parts []json.RawMessage
-	for _, u := range uris {
-		v, err := x.r.load(x.ctx, x.who, u, want)
+	for _, u := range ref.uris {
+		m, v, err := x.r.load(x.ctx, x.who, u, ref.want)
+		x.size += int64(len(v))
+		if err == nil && x.size > x.r.o.MaxBytes {
+			err = tooMuch("The stored results", x.size, x.r.o.MaxBytes)
+		}
 		switch fault.KindOf(err) {
 		case "":
 			parts = append(parts, v)
+			x.passed = append(x.passed, chat.Reference{
+				Argument: pointer, URI: u.text, Tool: m.Tool, Title: m.Title, Rows: m.Rows, SizeBytes: m.Size, SHA256: m.SHA256,
+			})
 		case fault.Missing, fault.Gone:
 			x.missing = append(x.missing, u.text)
 		default:
-			return nil, err
+			x.refuse(err)
 		}
 	}
-	if !many && len(parts) == 1 {
-		return parts[0], nil
+	if !ref.many && len(parts) == 1 {
+		return parts[0]
 	}
-	return array(parts), nil
+	return array(parts)
 }
 
 func array(parts []json.RawMessage) json.RawMessage { return list(parts) }
@@ -226,20 +240,27 @@ func items(v json.RawMessage) int {
 
 // missingURIs is what the model reads; nothing was dispatched, and nothing is tried again.
 func missingURIs(uris []string) error {
+	hint := "Use a URI that a result of this conversation gave you, or call the tool again that made the result. Nothing was executed."
+	if slices.ContainsFunc(uris, func(u string) bool { return strings.Contains(u, "#") }) {
+		hint = "What follows # must be a JSON pointer to a part that is there; without it the whole result is passed on. " + hint
+	}
 	answer, _ := json.Marshal(struct { // of texts only
 		Error string   `json:"error"`
 		URIs  []string `json:"_missing_uris"`
 		Hint  string   `json:"fix_hint"`
-	}{
-		fmt.Sprintf("invalid_args: %d of the stored results named cannot be used.", len(uris)), uris,
-		"Use a URI that a result of this conversation gave you, or call the tool again that made the result. Nothing was executed.",
-	})
+	}{fmt.Sprintf("invalid_args: %d of the stored results named cannot be used.", len(uris)), uris, hint})
 	return &fault.Error{Kind: fault.Invalid, Code: "missing_uris", Answer: string(answer),
 		Msg: "There is no such stored result in this conversation: " + strings.Join(uris, ", ") + ". Nothing was executed."}
 }
 
-func inlineRows(path string, n, limit int) error {
+func inlineRows(path, pointer string, n, limit int) error {
 	msg := fmt.Sprintf("%s holds %d rows inline, and at most %d are taken. Pass the URI of the stored result as %s%s instead of copying its rows.", path, n, limit, path, suffix)
-	return &fault.Error{Kind: fault.Invalid, Code: "inline_rows", Msg: msg,
-		Fields: []fault.Field{{Pointer: "/" + strings.ReplaceAll(path, ".", "/"), Detail: fmt.Sprintf("must have at most %d items", limit)}}}
+	return &fault.Error{Kind: fault.Invalid, Code: "inline_rows", Msg: msg, Fields: []fault.Field{{Pointer: pointer, Detail: fmt.Sprintf("must have at most %d items", limit)}}}
 }
+
+// tooMuch is the refusal of what would have to be held in memory.
+func tooMuch(what string, size, limit int64) error {
+	return &fault.Error{Kind: fault.Invalid, Code: codeNotPassed, Msg: fmt.Sprintf("%s would be %d bytes, and at most %d are passed on in one call. Take less of it: aggregate, or name a part.", what, size, limit)}
+}
+
+const codeNotPassed = "not_passed"

@@ -80,6 +80,9 @@ func TestReferencesAreReplaced(t *testing.T) {
 		"an empty list":               {`{"data_uri":[]}`, `{"data_uri":[]}`},
 		"a mixed list":                {`{"data_uri":["` + list + `","x"]}`, `{"data_uri":["` + list + `","x"]}`},
 		"null":                        {`{"data_uri":null}`, `{"data_uri":null}`},
+		"null in a list":              {`{"data_uri":["` + list + `",null]}`, `{"data_uri":["` + list + `",null]}`},
+		"an id that is no URI":        {`{"data_uri":"` + b.list + `"}`, `{"data_uri":"` + b.list + `"}`},
+		"space around it all":         {` {"data_uri":"` + list + `"} `, `{"data":` + items + `}`},
 		"an argument that is not in":  {`{"other_uri":"` + list + `"}`, `{"other_uri":"` + list + `"}`},
 		"a value that only looks so":  {`{"title":"` + list + `"}`, `{"title":"` + list + `"}`},
 		"nothing inside is rewritten": {`{"data_uri":"` + list + `","title":"_artifact_uri é \u00e9"}`, `{"data":` + items + `,"title":"_artifact_uri é \u00e9"}`},
@@ -178,7 +181,7 @@ func TestFilesAreNotPassedOn(t *testing.T) {
 
 func TestInlineRows(t *testing.T) {
 	b := newRefBench(t, offload.ReferenceOptions{})
-	n := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("1,", n), ",") + "]" }
+	n := numbers
 	for args, refused := range map[string]bool{
 		`{"data":` + n(0) + `}`: false, `{"data":` + n(19) + `}`: false, `{"data":` + n(20) + `}`: false, `{"data":` + n(21) + `}`: true,
 		`{"other":` + n(50) + `}`: false, `{"data":"` + n(50) + `"}`: false, `{"deep":{"data":` + n(21) + `}}`: true,
@@ -230,7 +233,7 @@ func TestShownSchema(t *testing.T) {
 	if strings.Contains(got, "other_uri") || strings.Contains(got, "title_uri") || !json.Valid(tools[0].Schema) {
 		t.Errorf("schema = %s", got)
 	}
-	if diff := cmp.Diff([]string{"data", "points", "spec", "other", "deep", "list"}, offload.Referable(plot.Schema)); diff != "" {
+	if diff := cmp.Diff([]string{"data", "points", "spec", "other", "deep", "deep.data", "list", "list.data"}, offload.Referable(plot.Schema)); diff != "" {
 		t.Errorf("referable (-want +got):\n%s", diff)
 	}
 	for _, path := range []string{"title", "nope", "deep.nope"} {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 
 	"agentd/internal/tool"
 )
@@ -18,146 +17,104 @@ func (r *References) Shown(tools []tool.Tool) ([]tool.Tool, error) {
 		return out, nil
 	}
 	for i, t := range out {
-		for _, path := range t.References {
-			s, err := withURI(out[i].Schema, strings.Split(path, "."))
-			if err != nil {
-				return nil, err
-			}
-			out[i].Schema = s
+		if len(t.References) == 0 {
+			continue
 		}
+		s, err := withURIs(t.Schema, t.References)
+		if err != nil {
+			return nil, err
+		}
+		out[i].Schema = s
 	}
 	return out, nil
 }
 
-const uriSchema = `{"type":"string","description":"Instead of %s: the URI of a stored result (agentd+artifact:///…). Its rows are passed on without being retyped."}`
-
-// withURI adds the reference beside the argument at a path of names.
-func withURI(schema json.RawMessage, path []string) (json.RawMessage, error) {
-	o, err := parseObject(schema)
+// withURIs adds the references beside the arguments of some paths.
+func withURIs(schema json.RawMessage, paths []string) (json.RawMessage, error) {
+	root, err := parseTree(schema)
 	if err != nil {
 		return nil, err
 	}
-	at := o.find("properties")
-	if at < 0 {
-		if at = o.find("items"); at < 0 {
+	all := argumentsOf(root)
+	for _, path := range paths {
+		known := false
+		for _, a := range all {
+			if a.path == path {
+				known = true
+				a.offerURI()
+			}
+		}
+		if !known {
 			return nil, errNoArgument
 		}
-		inner, err := withURI(o[at].value, path)
-		if err != nil {
-			return nil, err
-		}
-		o[at].value = inner
-		return o.json(), nil
 	}
-	props, err := parseObject(o[at].value)
-	if err != nil {
-		return nil, err
-	}
-	i := props.find(path[0])
-	if i < 0 {
-		return nil, errNoArgument
-	}
-	if len(path) > 1 {
-		if props[i].value, err = withURI(props[i].value, path[1:]); err != nil {
-			return nil, err
-		}
-		o[at].value = props.json()
-		return o.json(), nil
-	}
-	if props.find(path[0]+suffix) < 0 {
-		s := strings.Replace(uriSchema, "%s", string(inQuotes(path[0])), 1)
-		props = slices.Insert(props, i+1, member{path[0] + suffix, json.RawMessage(s)})
-	}
-	o[at].value = props.json()
-	return unrequired(o, path[0]).json(), nil
+	return root.json(nil), nil
 }
 
-// inQuotes is a name within a JSON string.
-func inQuotes(name string) []byte {
-	b := quote(nil, name)
-	return b[1 : len(b)-1]
-}
-
-// unrequired takes a name out of required.
-func unrequired(o object, name string) object {
-	i := o.find("required")
-	if i < 0 {
-		return o
+// offerURI changes the schema around a.
+func (a argument) offerURI() {
+	if a.among.get(a.name+suffix) == nil {
+		i := slices.IndexFunc(a.among.members, func(m branch) bool { return m.tree == a.schema })
+		a.among.members = slices.Insert(a.among.members, i+1, branch{a.name + suffix, &tree{kind: '{', members: []branch{
+			{"type", leaf("string")},
+			{"description", leaf("Instead of " + a.name + ": the URI of a stored result (" + URI("…") + "). Its rows are passed on without being retyped.")},
+		}}})
 	}
-	var names []string
-	if json.Unmarshal(o[i].value, &names) != nil {
-		return o
+	for _, o := range a.owners {
+		required := o.get("required")
+		if required == nil {
+			continue
+		}
+		required.items = slices.DeleteFunc(required.items, func(n *tree) bool { return n.text() == a.name })
+		if len(required.items) == 0 {
+			o.members = slices.DeleteFunc(o.members, func(m branch) bool { return m.name == "required" })
+		}
 	}
-	names = slices.DeleteFunc(names, func(n string) bool { return n == name })
-	if len(names) == 0 {
-		return o.without("required")
-	}
-	b, err := json.Marshal(names)
-	if err != nil {
-		return o
-	}
-	o[i].value = b
-	return o
 }
 
 var errNoArgument = errors.New("the schema has no such array or object")
 
-// schemaNode is what of a schema says which shape an argument has.
-type schemaNode struct {
-	Type       json.RawMessage       `json:"type"`
-	Properties map[string]schemaNode `json:"properties"`
-	Items      *schemaNode           `json:"items"`
-}
-
-func (n schemaNode) is(typ string) bool {
-	return strings.Contains(string(n.Type), `"`+typ+`"`) // type may be a list
-}
-
-func shapeOf(schema json.RawMessage, path []string) (shape, error) {
-	var n schemaNode
-	if err := json.Unmarshal(schema, &n); err != nil {
-		return shape{}, err
+// shapesOf reads of a schema what the arguments of some paths want rows to be.
+func shapesOf(schema json.RawMessage, paths []string) (map[string]shape, error) {
+	root, err := parseTree(schema)
+	if err != nil {
+		return nil, err
 	}
-	for _, name := range path {
-		if n.Properties == nil && n.Items != nil {
-			n = *n.Items
+	found := map[string]shape{}
+	for _, a := range argumentsOf(root) {
+		s, again := found[a.path]
+		if again {
+			a.shape = s.or(a.shape)
 		}
-		next, ok := n.Properties[name]
+		found[a.path] = a.shape
+	}
+	out := map[string]shape{}
+	for _, p := range paths {
+		s, ok := found[p]
 		if !ok {
-			return shape{}, errNoArgument
+			return nil, errNoArgument
 		}
-		n = next
+		out[p] = s
 	}
-	switch {
-	case n.is("array"):
-		return shape{positional: n.Items != nil && n.Items.is("array")}, nil
-	case n.is("object"):
-		return shape{object: true}, nil
-	}
-	return shape{}, errNoArgument
+	return out, nil
 }
 
-// Referable lists the arguments of a schema that a stored result can stand for: its arrays and objects. A tool
-// from outside opts in with all of them.
+// Referable lists the arguments of a schema that a stored result can stand for, as tool.Tool.References names them:
+// its arrays and objects, nested ones included. A tool from outside opts in with all of them. An argument beside
+// which the tool has a <name>_uri of its own is none.
 func Referable(schema json.RawMessage) []string {
-	o, err := parseObject(schema)
+	root, err := parseTree(schema)
 	if err != nil {
 		return nil
 	}
-	at := o.find("properties")
-	if at < 0 {
-		return nil
-	}
-	props, err := parseObject(o[at].value)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, p := range props {
-		var n schemaNode
-		if json.Unmarshal(p.value, &n) == nil && (n.is("array") || n.is("object")) && !strings.Contains(p.name, ".") {
-			names = append(names, p.name)
+	var paths []string
+	for _, a := range argumentsOf(root) {
+		if a.among.get(a.name+suffix) == nil && len(a.name)+len(suffix) <= maxArgument && !slices.Contains(paths, a.path) {
+			paths = append(paths, a.path)
 		}
 	}
-	return names
+	return paths
 }
+
+// maxArgument is the longest name of an argument that model providers take.
+const maxArgument = 64

@@ -2,6 +2,7 @@ package offload
 
 import (
 	"encoding/json"
+	"net/url"
 	"strings"
 )
 
@@ -16,7 +17,7 @@ type uri struct {
 	text         string // as it was given
 	conversation string // "" where none is named
 	id           string
-	pointer      string // JSON pointer behind #
+	pointer      string // JSON pointer behind #, percent signs undone
 }
 
 // parseURI reads agentd+artifact://[conversation]/id[#pointer]. ok is false for another scheme; a malformed one
@@ -27,7 +28,8 @@ func parseURI(s string) (u uri, ok bool) {
 		return uri{}, false
 	}
 	u.text = s
-	rest, u.pointer, _ = strings.Cut(rest, "#")
+	rest, fragment, _ := strings.Cut(rest, "#")
+	u.pointer = unpercent(fragment)
 	u.conversation, u.id, _ = strings.Cut(rest, "/")
 	return u, true
 }
@@ -56,3 +58,18 @@ func references(v json.RawMessage) (uris []uri, many, ok bool) {
 	}
 	return uris, true, true
 }
+
+// unpercent undoes the percent signs of a fragment. A fragment that has them wrong is taken as it stands: models
+// write pointers as they are.
+func unpercent(fragment string) string {
+	if s, err := url.PathUnescape(fragment); err == nil {
+		return s
+	}
+	return fragment
+}
+
+// The escapes of a name within a JSON pointer.
+var (
+	escaped   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescaped = strings.NewReplacer("~1", "/", "~0", "~")
+)

@@ -45,6 +45,8 @@ type Call struct {
 	Env          string // the environment of the call, already resolved; "" where none is configured or named
 	Conversation string
 	RunID        string
+
+	Passed []chat.Reference // the stored results that stand in Args, once references were resolved
 }
 
 // Tool is a described, typed-at-construction function. A Tool is never changed after New and is safe for several goroutines.
