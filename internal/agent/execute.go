@@ -55,7 +55,10 @@ func (r *run) attempt(ctx context.Context, f *flight) (tool.Result, error) {
 			Reason: chat.RetryReason{Class: string(why.Class), Status: why.Status},
 		}}}})
 	}
-	late := func(_ tool.Result, err error) { r.tooLate(ctx, f, err) }
+	late := func(res tool.Result, err error) {
+		res.Close()
+		r.tooLate(ctx, f, err)
+	}
 	res, err := retry.DoLate(ctx, p, again, f.bound.Run, late)
 	if f.tool.NeedsEnv {
 		r.breaker.Record(f.Env, err)

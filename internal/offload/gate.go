@@ -89,8 +89,9 @@ func (g *Gate) Limit(tool string) int {
 }
 
 // Bound makes a result fit. It never fails: that a result could not be stored is said in the artifact's
-// decision and in the text, and a call that went well stays one that went well.
+// decision and in the text, and a call that went well stays one that went well. It closes the result.
 func (g *Gate) Bound(ctx context.Context, c tool.Call, r tool.Result) Bounded {
+	defer r.Close()
 	limit := g.Limit(c.Name)
 	say := frame(r, limit)
 	out, shown := g.preview(c, r, limit-say.size())
@@ -137,6 +138,9 @@ func (g *Gate) preview(c tool.Call, r tool.Result, room int) (out summarise.Out,
 	}
 	switch {
 	case r.Rows != nil:
+		if r.Rows.Stream != nil {
+			o.Count = r.Rows.Stream.Count
+		}
 		out, err := summarise.Rows(r.Rows.Columns, r.Rows.Rows, o)
 		if err == nil {
 			return out, true

@@ -2,7 +2,9 @@ package offload
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 
@@ -20,7 +22,8 @@ type payload struct {
 	format  string
 	columns []chat.Column
 	size    int64
-	write   func(*artifact.Writer) error
+	bound   string                       // the cap behind which the tool kept nothing, "" is none
+	write   func(*artifact.Writer) error // may be called again, for another store
 }
 
 // keep stores the whole of a result whose preview was cut. It goes down the ladder: too large or no quota,
@@ -32,13 +35,13 @@ func (g *Gate) keep(ctx context.Context, c tool.Call, r tool.Result, out *summar
 		return &chat.Artifact{Decision: chat.ArtifactSkipped}
 	}
 	p := wholeOf(r, *out)
-	if p.size > g.o.MaxHeld {
+	if streamed := r.Rows != nil && r.Rows.Stream != nil; !streamed && p.size > g.o.MaxHeld {
 		g.o.Log.WarnContext(ctx, "a result is too large to be stored", "tool", c.Name, "call", c.ID, "bytes", p.size)
 		return &chat.Artifact{Decision: chat.ArtifactDenied}
 	}
 	spec := artifact.Spec{
 		Owner: owner(c), CallID: c.ID, Tool: c.Name, Title: r.Summary, Format: p.format, Columns: p.columns, Size: p.size,
-		Partial: r.Bounded || r.Total != nil && *r.Total > out.Count && p.format == chat.FormatRows,
+		Partial: r.Bounded || p.bound != "" || r.Total != nil && *r.Total > out.Count && p.format == chat.FormatRows,
 		Unsure:  out.Partial,
 	}
 	m, bound, err := g.put(ctx, spec, p.write)
@@ -47,7 +50,7 @@ func (g *Gate) keep(ctx context.Context, c tool.Call, r tool.Result, out *summar
 		g.o.Log.WarnContext(ctx, "a result was not stored", "tool", c.Name, "call", c.ID, "decision", d, "err", err)
 		return &chat.Artifact{Decision: d}
 	}
-	if bound != "" {
+	if bound = cmp.Or(p.bound, bound); bound != "" {
 		out.Preview.BoundedBy = append(out.Preview.BoundedBy, bound)
 	}
 	return m.Artifact()
@@ -100,6 +103,11 @@ func owner(c tool.Call) artifact.Owner {
 // list by its list, where the preview shows all the rest of it; anything else as it is.
 func wholeOf(r tool.Result, out summarise.Out) payload {
 	switch {
+	case r.Rows != nil && r.Rows.Stream != nil:
+		s := r.Rows.Stream
+		return payload{format: chat.FormatRows, columns: r.Rows.Columns, size: s.Size, bound: s.Bound, write: func(w *artifact.Writer) error {
+			return s.Each(func(row json.RawMessage) error { return w.WriteRow(row) })
+		}}
 	case r.Rows != nil && out.Kind == summarise.Table:
 		p := payload{format: chat.FormatRows, columns: r.Rows.Columns}
 		for _, row := range r.Rows.Rows {
@@ -191,18 +199,6 @@ func (g *Gate) create(ctx context.Context, spec artifact.Spec) (*artifact.Writer
 		return nil, errors.Join(err, ferr)
 	}
 	return w, nil
-}
-
-// Rows opens an artifact for rows that a tool streams, because the whole was asked for. The tool writes rows,
-// stops at artifact.ErrFull, commits, and gives what Commit returned as its result's artifact; it aborts where
-// it cannot. partial says that the source itself has more. Errors are those of artifact.Store's Create.
-func (g *Gate) Rows(ctx context.Context, c tool.Call, title string, cols []chat.Column, partial bool) (*artifact.Writer, error) {
-	if g.store == nil || g.o.Mode == Off {
-		return nil, fault.New(fault.Invalid, "Whole results are not kept here.")
-	}
-	return g.create(ctx, artifact.Spec{
-		Owner: owner(c), CallID: c.ID, Tool: c.Name, Title: title, Format: chat.FormatRows, Columns: cols, Partial: partial,
-	})
 }
 
 // Store keeps r as a file for download, in one go. Its error has the kind of the store's: Conflict with code

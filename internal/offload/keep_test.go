@@ -2,15 +2,12 @@ package offload_test
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
 	"agentd/internal/artifact"
 	"agentd/internal/artifact/artifacttest"
 	"agentd/internal/chat"
-	"agentd/internal/fault"
 	"agentd/internal/offload"
 	"agentd/internal/tool"
 
@@ -36,32 +33,6 @@ func TestTheWholeThatWasAskedFor(t *testing.T) {
 	b = newBench(t, offload.Options{}, artifact.Options{})
 	for n := 15; n < 45; n++ {
 		b.bound(tool.Result{Rows: dashboards(n), Keep: true})
-	}
-}
-
-func TestStreamedRows(t *testing.T) {
-	b := newBench(t, offload.Options{Mode: offload.Explicit}, artifact.Options{MaxRows: 1000})
-	w, err := b.gate.Rows(t.Context(), call("run_sql"), "All of it", []chat.Column{{Name: "n"}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Abort()
-	for i := range 2000 {
-		if err = w.WriteRow(fmt.Appendf(nil, "[%d]", i)); err != nil {
-			break
-		}
-	}
-	if !errors.Is(err, artifact.ErrFull) || w.Bound() != chat.BoundBySize {
-		t.Errorf("err = %v, bound by %q", err, w.Bound())
-	}
-	m, err := w.Commit()
-	if err != nil || m.Coverage != chat.CoveragePrefix || *m.Rows != 1000 || m.Tool != "run_sql" {
-		t.Errorf("meta = %+v, %v", m, err)
-	}
-	for _, g := range []*offload.Gate{offload.New(nil, offload.Options{}), offload.New(b.store, offload.Options{Mode: offload.Off})} {
-		if _, err := g.Rows(t.Context(), call("run_sql"), "", nil, false); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("without a store: %v", err)
-		}
 	}
 }
 

@@ -29,6 +29,7 @@ type Options struct {
 	Notice int    // characters that a preview which is cut leaves free for its caller's own words
 	Total  *int64 // how many there are at the source, where that is known and differs from what the input holds
 	More   bool   // the source has more than the input, without saying how many
+	Count  int64  // rows of the input, where Rows is given only the first of them; the others count as cut
 	Tail   bool   // a text that is cut keeps its end too, as logs and errors need it
 
 	// Reserved are keys of agentd's own that an input may not speak with. They get the prefix RenamedPrefix.

@@ -25,15 +25,15 @@ func Rows(cols []chat.Column, rows []json.RawMessage, o Options) (Out, error) {
 	}
 	names.measure()
 
-	w := newWords(int64(len(rows)), o, false)
-	out := Out{Kind: Table, Count: int64(len(rows))}
+	out := Out{Kind: Table, Count: max(int64(len(rows)), o.Count)}
+	w := newWords(out.Count, o, false)
 	size := len(w.head()) + len(columnsWord) + names.size + len(w.tail(int64(len(rows))))
 	for _, r := range rows {
 		out.Size += int64(len(r))
 		size += 1 + utf8.RuneCount(r)
 	}
 	items, budget := len(rows), o.Limit
-	if size > o.Limit {
+	if size > o.Limit || out.Count > int64(len(rows)) {
 		out.Cut = true
 		items, budget = min(o.Items, len(rows)), o.room()
 	}

@@ -111,12 +111,6 @@ type Result struct {
 	Artifact *chat.Artifact
 }
 
-// Table is rows by position.
-type Table struct {
-	Columns []chat.Column
-	Rows    []json.RawMessage // each a JSON array
-}
-
 // Preview is what a confirmation card shows and what must still be true when it is approved.
 type Preview struct {
 	chat.ConfirmPreview
