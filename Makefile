@@ -56,6 +56,10 @@ test-race: need-go ## the Go tests under the race detector
 test-sql: need-go ## the SQL guard beside the parsers of PostgreSQL and MySQL
 	@cd internal/sqlguard/oracle && go test -count=1 ./...
 
+.PHONY: test-s3
+test-s3: need-go ## the store of artifacts on a real S3-compatible server, which it builds and starts (first time 1 to 3 minutes)
+	@cd internal/artifact/s3server && go test -count=1 ./...
+
 .PHONY: test-superset
 test-superset: build need-python ## the operations and the contract against real Apache Superset instances
 	@test/superset/test.sh

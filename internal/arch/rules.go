@@ -95,6 +95,7 @@ var homes = map[string][]string{
 	"github.com/jackc/pgx":                  {"internal/eventlog", "internal/durable", "internal/mocksuperset"},
 	"database/sql":                          {"internal/eventlog", "internal/durable", "internal/mocksuperset"},
 	"gocloud.dev":                           {"internal/artifact"},
+	"github.com/aws/aws-sdk-go-v2":          {"internal/artifact"},
 	"github.com/knadh/koanf":                {"internal/config"},
 	"github.com/go-viper/mapstructure":      {"internal/config"},
 	"github.com/alecthomas/kong":            {"internal/config", "cmd/agentd"},

@@ -24,8 +24,9 @@ const (
 
 // Bucket is a Backend over gocloud.dev/blob.
 type Bucket struct {
-	b   *blob.Bucket
-	dir string // of a bucket of files; "" otherwise
+	b       *blob.Bucket
+	dir     string   // of a bucket of files; "" otherwise
+	uploads *uploads // of a bucket of S3; nil otherwise
 }
 
 // OpenDir returns a backend of files below dir, which is made with mode 0700 and brought to it. Files have 0600.
@@ -72,7 +73,7 @@ func (b *Bucket) Close() error { return b.b.Close() }
 // Create implements Backend.
 func (b *Bucket) Create(ctx context.Context, key string) (Draft, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	d := &draft{cancel: cancel, dir: b.dir}
+	d := &draft{ctx: ctx, cancel: cancel, key: key, dir: b.dir, uploads: b.uploads}
 	w, err := b.b.NewWriter(ctx, key, &blob.WriterOptions{
 		ContentType: "application/octet-stream", // known, so that the first bytes are not held back
 		IfNotExist:  b.dir != "",                // an id is never used twice; not every S3 server knows the condition
@@ -92,11 +93,14 @@ func (b *Bucket) Create(ctx context.Context, key string) (Draft, error) {
 }
 
 type draft struct {
-	w      *blob.Writer
-	cancel context.CancelFunc
-	file   *os.File // of a bucket of files
-	dir    string
-	closed bool
+	w       *blob.Writer
+	ctx     context.Context // of w
+	cancel  context.CancelFunc
+	key     string
+	file    *os.File // of a bucket of files
+	dir     string
+	uploads *uploads // of a bucket of S3
+	closed  bool
 }
 
 func (d *draft) Write(p []byte) (int, error) { return d.w.Write(p) }
@@ -124,6 +128,11 @@ func (d *draft) Abort() {
 	if !d.closed {
 		d.closed = true
 		_ = d.w.Close() // always an error, the context has ended: that is how a bucket is told to forget it
+	}
+	if d.uploads != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), giveUpLimit)
+		defer cancel()
+		_ = d.uploads.abortAll(ctx, d.key) // what is left of it Sweep finds
 	}
 }
 
@@ -174,6 +183,11 @@ func (b *Bucket) noLink(as func(any) bool) error {
 
 // Delete implements Backend.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
+	if b.uploads != nil {
+		if done, err := b.uploads.abort(ctx, key); done {
+			return err
+		}
+	}
 	err := b.b.Delete(ctx, key)
 	if err != nil && gcerrors.Code(err) != gcerrors.NotFound && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("delete payload %s: %w", key, err)
@@ -187,7 +201,7 @@ func (b *Bucket) List(ctx context.Context, each func(string, time.Time) error) e
 	for {
 		o, err := it.Next(ctx)
 		if errors.Is(err, io.EOF) {
-			return nil
+			break
 		}
 		if err != nil {
 			return fmt.Errorf("list payloads: %w", err)
@@ -196,4 +210,8 @@ func (b *Bucket) List(ctx context.Context, each func(string, time.Time) error) e
 			return err
 		}
 	}
+	if b.uploads == nil {
+		return nil
+	}
+	return b.uploads.list(ctx, "art_", each)
 }

@@ -14,8 +14,8 @@ import (
 // gocloud.dev's s3blob (region, prefix, endpoint and more). Credentials of S3 come from the environment as
 // Amazon's SDK reads it, never from the address.
 //
-// An upload to S3 that a crash cut leaves parts which no listing shows: give the bucket a rule that removes
-// incomplete multipart uploads.
+// What uploads a process left unfinished at S3 when it died is found and removed as everything else is. That
+// needs the permissions s3:ListBucketMultipartUploads and s3:AbortMultipartUpload.
 func OpenURL(ctx context.Context, address string) (*Bucket, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -35,7 +35,7 @@ func OpenURL(ctx context.Context, address string) (*Bucket, error) {
 		if err != nil {
 			return nil, fmt.Errorf("address of artifacts: %w", err)
 		}
-		return NewBucket(b), nil
+		return &Bucket{b: b, uploads: uploadsOf(b, u.Host, u.Query().Get("prefix"))}, nil
 	}
 	return nil, fmt.Errorf("address of artifacts: the scheme %q is not known; there are file and s3", u.Scheme)
 }

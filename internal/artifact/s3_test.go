@@ -1,9 +1,7 @@
 package artifact_test
 
 import (
-	"fmt"
 	"net/http/httptest"
-	"net/url"
 	"testing"
 
 	"agentd/internal/artifact"
@@ -13,34 +11,17 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// openS3 returns a function that opens a new bucket of one server in this process.
-func openS3(t *testing.T) func(*testing.T) artifact.Backend {
-	t.Helper()
+// TestS3 runs against a server in this process, which is kinder than a real one and there at once; s3server has a
+// real one.
+func TestS3(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "test")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
 	t.Setenv("AWS_CONFIG_FILE", "/dev/null")
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
-	mem := s3mem.New()
-	srv := httptest.NewServer(gofakes3.New(mem).Server())
+	srv := httptest.NewServer(gofakes3.New(s3mem.New()).Server())
 	t.Cleanup(srv.Close)
-	n := 0
-	return func(t *testing.T) artifact.Backend {
-		t.Helper()
-		n++
-		name := fmt.Sprintf("artifacts-%d", n)
-		if err := mem.CreateBucket(name); err != nil {
-			t.Fatal(err)
-		}
-		b, err := artifact.OpenURL(t.Context(), "s3://"+name+"?region=us-east-1&use_path_style=true&endpoint="+url.QueryEscape(srv.URL))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { b.Close() })
-		return b
-	}
+	(&artifacttest.S3{Address: srv.URL}).Run(t)
 }
-
-func TestS3(t *testing.T) { artifacttest.Run(t, openS3(t)) }
 
 func TestAddresses(t *testing.T) {
 	dir := t.TempDir()

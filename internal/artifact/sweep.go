@@ -108,7 +108,7 @@ func (s *Store) orphans(ctx context.Context, before time.Time) (int, error) {
 	var errs []error
 	for _, key := range keys {
 		// What has another name is not the store's and stays.
-		if owned[key] || !idPattern.MatchString(key) && !temporary.MatchString(key) {
+		if owned[key] || !idPattern.MatchString(key) && !temporary.MatchString(key) && !unfinished.MatchString(key) {
 			continue
 		}
 		if err := s.erase(ctx, key); err != nil {

@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) artifact.Backend) {
 		"expiry counts from the last use":           expiry,
 		"a live conversation keeps its artifacts":   liveOnes,
 		"a crash leaves what recover removes":       crashes,
+		"a big payload":                             big,
 		"a failure leaves nothing":                  failures,
 		"fallback":                                  fallback,
 		"fifty writers and room for ten":            fiftyWriters,

@@ -1,6 +1,8 @@
 package artifacttest
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -81,6 +83,37 @@ func crashes(b *bench) {
 	b.keys(1)
 	b.usage(kept.Size)
 	b.read(kept.ID, artifact.Request{})
+}
+
+// big is larger than what a bucket takes in one piece: it is read back, and given up.
+func big(b *bench) {
+	piece := strings.Repeat("0123456789abcdef", 1<<16) // 1 MiB
+	const pieces = 20
+	write := func() *artifact.Writer {
+		w := b.writer(artifact.Spec{Format: chat.FormatText})
+		for range pieces {
+			_, err := io.WriteString(w, piece)
+			b.must(err)
+		}
+		return w
+	}
+	m, err := write().Commit()
+	b.must(err)
+	_, r, err := b.store.Open(b.Context(), ann, m.ID)
+	b.must(err)
+	defer r.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, r)
+	b.must(err)
+	if n != pieces<<20 || hex.EncodeToString(sum.Sum(nil)) != m.SHA256 {
+		b.Errorf("%d bytes came back, and not those that were written", n)
+	}
+	b.keys(1)
+
+	w := write()
+	w.Abort()
+	b.keys(1)
+	b.usage(m.Size)
 }
 
 func failures(b *bench) {
