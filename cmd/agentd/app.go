@@ -223,7 +223,7 @@ func (a *app) openAPI(cfg config.Config, log *slog.Logger) error {
 	o := httpapi.Options{
 		Identity: who, Log: a.log, Work: a.work, Surroundings: a.work, Streams: a.streams, Simulator: a.work,
 		Audit: a.log, Feedback: a.log, Memories: a.log, Artifacts: a.store, Memory: a.memory,
-		Environments: configured(cfg), MessageChars: cfg.Limits.MessageChars, BasePath: cfg.BasePath, FrameAncestors: cfg.Web.FrameAncestors,
+		Environments: configured(cfg), MessageChars: cfg.Limits.MessageChars, BasePath: cfg.BasePath, FrameAncestors: cfg.Web.FrameAncestors, LoginURL: loginURL(cfg),
 		Model:      httpapi.ModelInfo{Provider: cfg.LLM.Provider, Name: cfg.LLM.Model, Offline: cfg.LLM.Provider == config.Offline},
 		ActiveRuns: a.engine.Running, Logger: log,
 	}

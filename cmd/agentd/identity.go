@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"agentd/internal/auth"
 	"agentd/internal/chat"
@@ -36,6 +37,19 @@ func identity(cfg config.Config) (*auth.Resolver, error) {
 		}
 	}
 	return nil, fault.New(fault.Invalid, "auth.mode "+cfg.Auth.Mode+" cannot be used.")
+}
+
+// loginURL is where people sign in; empty where that is nobody's concern here, or a proxy's.
+func loginURL(cfg config.Config) string {
+	if cfg.Auth.Mode != config.AuthSuperset {
+		return ""
+	}
+	for _, e := range cfg.Environments {
+		if e.ID == cfg.Auth.Superset.Environment {
+			return strings.TrimSuffix(e.PublicURL, "/") + "/login/"
+		}
+	}
+	return ""
 }
 
 // handover adds the sign-in of pages with an origin of their own, where one is configured; nil where not.

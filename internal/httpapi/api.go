@@ -99,6 +99,7 @@ type Options struct {
 	BasePath       string         // of links, as /agentd/; routes answer with and without it
 	TrustedProxies []netip.Prefix // whose X-Forwarded-* count
 	FrameAncestors []string       // origins that may embed the page, beside its own
+	LoginURL       string         // where people sign in; empty: no such page is known
 	Web            fs.FS          // the built page; nil: there is none
 	Ready          func(context.Context) error
 	Metrics        *prometheus.Registry // nil: no /metrics

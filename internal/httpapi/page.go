@@ -34,15 +34,15 @@ var mediaTypes = map[string]string{
 	".txt": "text/plain; charset=utf-8",
 }
 
-// parentsTag is where the page reads which origins may be its parent.
-const parentsTag = `<meta name="agentd-parents" content="%s" />`
+// The page reads here which origins may be its parent, and where people sign in.
+const pageTags = `<meta name="agentd-parents" content="%s" /><meta name="agentd-login" content="%s" />`
 
 // pages reads the built page once and registers it.
 func (a *API) pages() error {
 	if a.o.Web == nil {
 		return nil
 	}
-	files, err := loadFiles(a.o.Web, a.o.FrameAncestors)
+	files, err := loadFiles(a.o.Web, a.o.FrameAncestors, a.o.LoginURL)
 	if err != nil {
 		return fault.Wrap(fault.Internal, "The built page could not be read.", err)
 	}
@@ -116,7 +116,7 @@ func acceptsGzip(header string) bool {
 }
 
 // loadFiles reads everything that was built. Only assets have their content in their name.
-func loadFiles(root fs.FS, parents []string) (map[string]*file, error) {
+func loadFiles(root fs.FS, parents []string, login string) (map[string]*file, error) {
 	out := map[string]*file{}
 	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasPrefix(path.Base(name), ".") {
@@ -127,7 +127,7 @@ func loadFiles(root fs.FS, parents []string) (map[string]*file, error) {
 			return err
 		}
 		if name == "index.html" {
-			body = withParents(body, parents)
+			body = withTags(body, parents, login)
 		}
 		f := &file{body: body, forever: strings.HasPrefix(name, "assets/"), mediaType: mediaTypeOf(name)}
 		sum := sha256.Sum256(body)
@@ -141,10 +141,10 @@ func loadFiles(root fs.FS, parents []string) (map[string]*file, error) {
 	return out, err
 }
 
-// withParents names the origins that may embed the page, for its check of who speaks to it.
-func withParents(page []byte, parents []string) []byte {
-	tag := fmt.Sprintf(parentsTag, html.EscapeString(strings.Join(parents, " ")))
-	return bytes.Replace(page, []byte("</head>"), []byte(tag+"</head>"), 1)
+// withTags tells the page what it cannot know: who may speak to it as its parent, and where to sign in.
+func withTags(page []byte, parents []string, login string) []byte {
+	tags := fmt.Sprintf(pageTags, html.EscapeString(strings.Join(parents, " ")), html.EscapeString(login))
+	return bytes.Replace(page, []byte("</head>"), []byte(tags+"</head>"), 1)
 }
 
 func mediaTypeOf(name string) string {

@@ -15,6 +15,7 @@ import (
 func TestPage(t *testing.T) {
 	s := serve(t, func(o *httpapi.Options) {
 		o.FrameAncestors = []string{"https://bi.example.com", "http://localhost:8088"}
+		o.LoginURL = `https://bi.example.com/login/?a=1&b="2"`
 	})
 	full := s.do("", "GET", "/agent?objectType=dashboard", "")
 	if full.StatusCode != 200 || !strings.HasPrefix(full.Header.Get("Content-Type"), "text/html") {
@@ -29,8 +30,8 @@ func TestPage(t *testing.T) {
 	if full.Header.Get("Cross-Origin-Opener-Policy") != "same-origin" || full.Header.Get("Cache-Control") != "no-cache" || full.Header.Get("X-Frame-Options") != "" {
 		t.Errorf("headers are %v", full.Header)
 	}
-	if !strings.Contains(string(full.body), `<meta name="agentd-parents" content="https://bi.example.com http://localhost:8088" /></head>`) {
-		t.Errorf("the page is not told who may embed it: %s", full.body)
+	if !strings.Contains(string(full.body), `<meta name="agentd-parents" content="https://bi.example.com http://localhost:8088" /><meta name="agentd-login" content="https://bi.example.com/login/?a=1&amp;b=&#34;2&#34;" /></head>`) {
+		t.Errorf("the page is not told who may embed it, or where to sign in: %s", full.body)
 	}
 	if embed := s.do("", "GET", "/agent?embed=1", ""); embed.Header.Get("Cross-Origin-Opener-Policy") != "" {
 		t.Error("the embedded page has an opener policy")

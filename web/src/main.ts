@@ -4,6 +4,7 @@ import './app.css';
 import { Api } from './lib/api';
 import { Bridge } from './lib/bridge';
 import { loadLang } from './lib/i18n/i18n.svelte';
+import { safeHref } from './lib/md/url';
 import { readParams } from './lib/params';
 import { App } from './lib/state/app.svelte';
 
@@ -18,12 +19,18 @@ const app = new App(
     history.replaceState(null, '', url);
   },
 );
+const meta = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
+app.loginUrl = safeHref(meta('agentd-login'));
 if (app.params.embed && window.parent !== window) {
-  const listed = document.querySelector<HTMLMetaElement>('meta[name="agentd-parents"]')?.content ?? '';
   app.bridge = new Bridge({
     parent: window.parent,
     self: window,
-    origins: [location.origin, ...listed.split(' ').filter((o) => o !== '')],
+    origins: [
+      location.origin,
+      ...meta('agentd-parents')
+        .split(' ')
+        .filter((o) => o !== ''),
+    ],
     referrer: document.referrer,
     oncontext: (c) => app.lookAt(c),
     ontheme: (mode) => (app.hostTheme = mode),

@@ -48,6 +48,8 @@ export class App {
   notices = $state.raw<Notice[]>([]);
   /** The page that embeds this one; null on the full page. */
   bridge = $state.raw<Bridge | null>(null);
+  /** Where to sign in, if this installation has such a page. */
+  loginUrl: string | null = null;
   hostTheme = $state<'light' | 'dark' | null>(null);
   /** Said once above the message field when the embedding page shows something else. */
   contextNote = $state('');
@@ -67,6 +69,7 @@ export class App {
     return this.envId && this.useView && Object.keys(v).length > 0 ? { ...v, envId: this.envId } : v;
   });
 
+  #begun = false;
   #noticeId = 0;
   #listRead = 0;
   #searching: ReturnType<typeof setTimeout> | undefined;
@@ -98,10 +101,16 @@ export class App {
 
   /** Reads what the page needs to begin. Sends nothing on anybody's behalf. */
   async start(): Promise<void> {
-    await this.checkIdentity();
-    if (this.blocked) return;
     clearInterval(this.#identity);
     this.#identity = setInterval(() => void this.checkIdentity(), identityMs);
+    await this.checkIdentity();
+    if (!this.blocked) await this.#begin();
+  }
+
+  /** Reads what there is for whoever is signed in, once. */
+  async #begin(): Promise<void> {
+    if (this.#begun) return;
+    this.#begun = true;
     const open = this.params.conversation;
     await Promise.all([
       this.readEnvironments(),
@@ -133,6 +142,8 @@ export class App {
       if (this.blocked === 'signed-out') {
         this.blocked = null;
         this.session.setVisible(true);
+        // Who came without a session begins now.
+        await this.#begin();
       }
     } catch (e) {
       if (!(e instanceof Refused)) throw e;
@@ -206,7 +217,7 @@ export class App {
       return;
     }
     await this.checkIdentity();
-    if (!this.blocked && this.environments.length === 0) await this.start();
+    if (!this.blocked) await this.#begin();
   }
 
   /** The address of this page without its frame. */
@@ -337,6 +348,7 @@ export class App {
 
   notify(text: string): void {
     this.notices = [...this.notices.filter((n) => n.text !== text), { id: ++this.#noticeId, text }];
+    this.announcer.say(text);
   }
 
   dismiss(id: number): void {
@@ -346,13 +358,14 @@ export class App {
   #lists = (id: string): boolean => this.environments.some((e) => e.id === id);
 
   #block(why: Exclude<Blocked, null>): void {
+    const known = this.blocked === why;
     this.blocked = why;
     if (why === 'other-user') this.session.close();
     else {
       this.session.setVisible(false);
       if (this.bridge?.handover) this.bridge.send({ type: 'needToken' });
     }
-    this.announcer.say(this.i18n.t(why === 'other-user' ? 'otherUser' : 'sessionExpired'), true);
+    if (!known) this.announcer.say(this.i18n.t(why === 'other-user' ? 'otherUser' : 'sessionExpired'), true);
   }
 
   async #attempt(act: () => Promise<unknown>): Promise<boolean> {
