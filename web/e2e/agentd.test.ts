@@ -8,14 +8,8 @@ let server: Agentd;
 const opened: Opened[] = [];
 
 beforeAll(async () => {
-  server = await Agentd.demo(
-    '--limits.read-timeout',
-    '3s',
-    '--limits.write-timeout',
-    '3s',
-    '--limits.retry-delay',
-    '1s',
-  );
+  const flags = ['--limits.read-timeout=3s', '--limits.write-timeout=3s', '--limits.retry-delay=1s'];
+  server = await Agentd.demo({ flags });
 });
 afterAll(async () => {
   await quit();

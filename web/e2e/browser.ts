@@ -22,6 +22,7 @@ export interface Opened {
   errors: string[];
   /** Addresses outside the page's own origin that were asked for. */
   foreign: string[];
+  /** Fails when the page broke a rule of its own policy, whatever the test was about. */
   close: () => Promise<void>;
 }
 
@@ -54,6 +55,15 @@ export async function open(url: string, look: Look = {}): Promise<Opened> {
     hasTouch: look.touch ?? false,
     locale: 'en-US',
   });
+  const broken: string[] = [];
+  await context.exposeFunction('ruleBroken', (what: string) => broken.push(what));
+  await context.addInitScript(() => {
+    if (!location.pathname.endsWith('/agent')) return; // pages around it have rules of their own
+    const { ruleBroken } = window as unknown as { ruleBroken: (what: string) => void };
+    document.addEventListener('securitypolicyviolation', (e) =>
+      ruleBroken(`${e.violatedDirective} ${e.blockedURI} ${e.sample}`),
+    );
+  });
   const page = await context.newPage();
   const errors: string[] = [];
   const foreign: string[] = [];
@@ -66,7 +76,11 @@ export async function open(url: string, look: Look = {}): Promise<Opened> {
     if (/^https?:/.test(r.url()) && !r.url().startsWith(origin)) foreign.push(r.url());
   });
   await page.goto(url);
-  return { context, page, errors, foreign, close: () => context.close() };
+  const close = async () => {
+    await context.close();
+    if (broken.length > 0) throw new Error(`the page's policy was broken: ${broken.join('; ')}`);
+  };
+  return { context, page, errors, foreign, close };
 }
 
 export interface Violation {
