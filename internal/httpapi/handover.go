@@ -33,6 +33,16 @@ func (a *API) handover(c *call) error {
 	return c.none()
 }
 
+// endHandover signs out, by the word of Superset's page that nobody is logged in there any more. Who was signed in is
+// not asked: a session that has ended already ends well too.
+func (a *API) endHandover(c *call) error {
+	if err := c.noBody(); err != nil {
+		return err
+	}
+	http.SetCookie(c.Response(), a.o.Handover.Ended())
+	return c.none()
+}
+
 // newFrame makes a frame that is being loaded begin signed out, so that it asks Superset's page who is logged in
 // there now. A session that is still good can be of somebody who has logged out since.
 func (a *API) newFrame(h http.Header) {

@@ -64,6 +64,38 @@ func TestHandover(t *testing.T) {
 	}
 }
 
+// Nobody is logged in at Superset any more, says its page.
+func TestEndHandover(t *testing.T) {
+	s := serve(t, func(o *httpapi.Options) { o.Handover = &door{} })
+	for name, c := range map[string]struct {
+		body    string
+		headers []string
+		status  int
+	}{
+		"signed in":      {`{}`, []string{"Cookie", "agentd=s3ss10n"}, 204},
+		"not signed in":  {`{}`, nil, 204},
+		"another field":  {`{"user": "anna"}`, nil, 422},
+		"a form":         {`a=b`, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415},
+		"another origin": {`{}`, []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		"a sibling's":    {`{}`, []string{"Sec-Fetch-Site", "same-site", "Origin", "https://bi.example.com"}, 403},
+	} {
+		want := ""
+		if c.status == 204 {
+			want = "agentd=; Path=/; Max-Age=0"
+		}
+		got := s.do("", "DELETE", "/api/v1/handover", c.body, c.headers...)
+		if got.StatusCode != c.status || got.Header.Get("Set-Cookie") != want {
+			t.Errorf("%s: %d %v %s", name, got.StatusCode, got.Header, got.body)
+		}
+	}
+	if got := serve(t).do("", "DELETE", "/api/v1/handover", `{}`).StatusCode; got != 404 {
+		t.Errorf("without a hand-over: %d", got)
+	}
+	if got := serve(t).do("", "POST", "/api/v1/handover", `{"token": "t"}`).StatusCode; got != 404 {
+		t.Errorf("without a hand-over: %d", got) // the page then sends the token itself
+	}
+}
+
 // A frame that is loaded begins signed out; the whole page keeps its session.
 func TestNewFrame(t *testing.T) {
 	s := serve(t, func(o *httpapi.Options) { o.Handover = &door{} })
