@@ -2,6 +2,7 @@ package mocksuperset
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 )
@@ -12,7 +13,8 @@ type answer struct {
 	ctype  string
 	header http.Header
 	body   []byte
-	keep   bool // what the request wrote stays although it is refused
+	stream func(io.Writer) error // instead of body, for what is too large to be held; its error is the client's going
+	keep   bool                  // what the request wrote stays although it is refused
 }
 
 func (a answer) with(name, value string) answer {

@@ -1,6 +1,7 @@
 package mocksuperset
 
 import (
+	"bytes"
 	"net"
 	"net/http"
 	"strconv"
@@ -45,15 +46,30 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, f *Fault, do func(
 			undone(0)
 		}
 	case f.CutAfter > 0:
-		cut(w, do(), f.CutAfter)
+		cut(w, held(do()), f.CutAfter)
 	case f.Trickle > 0:
-		s.trickle(w, r, do(), f.Trickle)
+		s.trickle(w, r, held(do()), f.Trickle)
 	}
 }
 
 func send(w http.ResponseWriter, a answer) {
 	begin(w, a)
+	if a.stream != nil {
+		_ = a.stream(w) // as below
+		return
+	}
 	_, _ = w.Write(a.body) // the client may be gone, then nobody is left to tell
+}
+
+// held is an answer whose length is known.
+func held(a answer) answer {
+	if a.stream == nil {
+		return a
+	}
+	var b bytes.Buffer
+	_ = a.stream(&b) // a buffer does not fail
+	a.body, a.stream = b.Bytes(), nil
+	return a
 }
 
 func begin(w http.ResponseWriter, a answer) {
@@ -65,7 +81,9 @@ func begin(w http.ResponseWriter, a answer) {
 	if a.ctype != "" {
 		w.Header().Set("Content-Type", a.ctype)
 	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
+	if a.stream == nil {
+		w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
+	}
 	w.WriteHeader(a.status)
 }
 

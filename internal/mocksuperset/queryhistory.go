@@ -150,10 +150,13 @@ func (c *call) exportCSV() answer {
 	out.WriteString("\ufeff")
 	w := csv.NewWriter(&out)
 	_ = w.Write(uniqueNames(f.names)) // a strings.Builder does not fail
-	line := make([]string, len(f.names))
+	line, kinds := make([]string, len(f.names)), make([]string, len(f.names))
+	for i := range kinds {
+		kinds[i] = guessType(f, i)
+	}
 	for _, r := range f.rows {
 		for i := range r {
-			switch v := labValue(r[i], f, i).(type) {
+			switch v := labValue(r[i], kinds[i]).(type) {
 			case nil:
 				line[i] = ""
 			case string:

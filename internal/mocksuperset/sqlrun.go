@@ -3,9 +3,7 @@ package mocksuperset
 import (
 	"context"
 	"database/sql"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -114,80 +112,6 @@ func intoAt(list []token) int {
 		}
 	}
 	return -1
-}
-
-func (x *execution) success(f *frame, factor string) answer {
-	names := uniqueNames(f.names)
-	columns := []any{}
-	for i, n := range names {
-		var kind, generic any
-		if t := labType(f, i); t != "" {
-			kind, generic = t, genericType(t)
-		}
-		columns = append(columns, obj{"column_name": n, "name": n, "type": kind, "type_generic": generic, "is_dttm": false})
-	}
-	data := []any{}
-	for _, r := range f.rows {
-		o := ordered{}
-		for i, n := range names {
-			o = append(o, keyed{n, labValue(r[i], f, i)})
-		}
-		data = append(data, o)
-	}
-	x.finish(row{"status": "success", "rows": len(data), "limiting_factor": factor, "executed_sql": x.query["executed_sql"], "limit": x.query["limit"]})
-	body := x.c.queryBody(x.query)
-	body["extra"] = obj{"progress": nil, "columns": columns}
-	return ok(obj{"query_id": x.query.id(), "status": "success", "data": data, "columns": columns, "selected_columns": columns,
-		"expanded_columns": []any{}, "query": body})
-}
-
-func uniqueNames(names []string) []string {
-	out, seen := make([]string, len(names)), map[string]int{}
-	for i, n := range names {
-		out[i] = n
-		if seen[n] > 0 {
-			out[i] = n + "__" + itoa(seen[n])
-		}
-		seen[n]++
-	}
-	return out
-}
-
-func labType(f *frame, column int) string {
-	for _, r := range f.rows {
-		if _, isBytes := r[column].([]byte); isBytes {
-			return ""
-		}
-	}
-	return guessType(f, column)
-}
-
-// labValue is a value of SQL Lab: whole numbers beyond 2^53 are texts, mixed kinds too.
-func labValue(v any, f *frame, column int) any {
-	kind := guessType(f, column)
-	switch v := v.(type) {
-	case int64:
-		switch {
-		case kind == "STRING":
-			return strconv.FormatInt(v, 10)
-		case kind == "FLOAT":
-			return pyFloat(float64(v))
-		case v > 1<<53-1 || v < -(1<<53-1):
-			return strconv.FormatInt(v, 10)
-		}
-		return v
-	case float64:
-		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return nil
-		}
-		if kind == "STRING" {
-			return dumps(pyFloat(v))
-		}
-		return pyFloat(v)
-	case []byte:
-		return bytesText(v)
-	}
-	return v
 }
 
 // queryBody is a query as SQL Lab's page gets it.

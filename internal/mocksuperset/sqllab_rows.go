@@ -1,0 +1,106 @@
+package mocksuperset
+
+import (
+	"bufio"
+	"io"
+	"math"
+	"strconv"
+)
+
+// success ends the query and answers with its rows. They are written one by one, since they may be many.
+func (x *execution) success(f *frame, factor string) answer {
+	names := uniqueNames(f.names)
+	kinds := make([]string, len(names))
+	columns := []any{}
+	for i, n := range names {
+		kinds[i] = guessType(f, i)
+		var kind, generic any
+		if t := kinds[i]; t != "" && !hasBytes(f, i) {
+			kind, generic = t, genericType(t)
+		}
+		columns = append(columns, obj{"column_name": n, "name": n, "type": kind, "type_generic": generic, "is_dttm": false})
+	}
+	x.finish(row{"status": "success", "rows": len(f.rows), "limiting_factor": factor, "executed_sql": x.query["executed_sql"], "limit": x.query["limit"]})
+	query := x.c.queryBody(x.query)
+	query["extra"] = obj{"progress": nil, "columns": columns}
+	// The order of the members is the real one's: the columns come after the rows.
+	before := `{"query_id":` + dumps(x.query.id()) + `,"status":"success","data":[`
+	after := `],"columns":` + dumps(columns) + `,"selected_columns":` + dumps(columns) + `,"expanded_columns":[],"query":` + dumps(query) + "}\n"
+	return answer{status: 200, ctype: "application/json", stream: func(w io.Writer) error {
+		out := bufio.NewWriterSize(w, 64<<10)
+		_, _ = out.WriteString(before) // Flush reports the first error
+		writeRows(out, f.rows, names, kinds)
+		_, _ = out.WriteString(after)
+		return out.Flush()
+	}}
+}
+
+func writeRows(out *bufio.Writer, rows [][]any, names, kinds []string) {
+	keys := make([]string, len(names))
+	for i, n := range names {
+		keys[i] = dumps(n) + ":"
+		if i > 0 {
+			keys[i] = "," + keys[i]
+		}
+	}
+	for i, r := range rows {
+		if i > 0 {
+			_ = out.WriteByte(',')
+		}
+		_ = out.WriteByte('{')
+		for c, key := range keys {
+			_, _ = out.WriteString(key)
+			_, _ = out.WriteString(dumps(labValue(r[c], kinds[c])))
+		}
+		_ = out.WriteByte('}')
+	}
+}
+
+func uniqueNames(names []string) []string {
+	out, seen := make([]string, len(names)), map[string]int{}
+	for i, n := range names {
+		out[i] = n
+		if seen[n] > 0 {
+			out[i] = n + "__" + itoa(seen[n])
+		}
+		seen[n]++
+	}
+	return out
+}
+
+// hasBytes reports whether a column is one whose type SQL Lab does not tell.
+func hasBytes(f *frame, column int) bool {
+	for _, r := range f.rows {
+		if _, isBytes := r[column].([]byte); isBytes {
+			return true
+		}
+	}
+	return false
+}
+
+// labValue is a value of SQL Lab in a column of a guessed type: whole numbers beyond 2^53 are texts, mixed kinds too.
+func labValue(v any, kind string) any {
+	switch v := v.(type) {
+	case int64:
+		switch {
+		case kind == "STRING":
+			return strconv.FormatInt(v, 10)
+		case kind == "FLOAT":
+			return pyFloat(float64(v))
+		case v > 1<<53-1 || v < -(1<<53-1):
+			return strconv.FormatInt(v, 10)
+		}
+		return v
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return nil
+		}
+		if kind == "STRING" {
+			return dumps(pyFloat(v))
+		}
+		return pyFloat(v)
+	case []byte:
+		return bytesText(v)
+	}
+	return v
+}
