@@ -46,6 +46,9 @@ func checkAuth(c *Config, host string, set func(string) bool, bad *problems) {
 		}
 	}
 	atLeast(bad, "auth.superset.cache", a.Superset.Cache, 0)
+	if a.Superset.Cache > time.Minute {
+		bad.add("auth.superset.cache", "", "must be 1m at most: so long somebody who has logged out can stay signed in")
+	}
 	if (a.Handover.SecretEnv != "" || a.Handover.SecretFile != "") && a.Handover.Audience == "" {
 		bad.add("auth.handover.audience", "", "must be set with a secret")
 	}

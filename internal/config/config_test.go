@@ -47,7 +47,7 @@ auth:
   mode: dev
   dev: {user: dev, roles: [Admin]}
   jwt: {secret_env: AGENTD_JWT_SECRET, jwks_url: "", issuer: "", audience: "", user_claim: sub, roles_claim: roles}
-  superset: {environment: ss-prod, cookie_name: session, cache: 60s}
+  superset: {environment: ss-prod, cookie_name: session, cache: 30s}
   handover: {secret_env: "", audience: "", ttl: 15m}
 policy:
   file: ""
@@ -247,6 +247,7 @@ func TestRefused(t *testing.T) {
 		{name: "jwks in the clear", file: "auth: {mode: jwt, jwt: {jwks_url: 'http://i/k', issuer: i}}", key: "auth.jwt.jwks_url", what: "https"},
 		{name: "jwt without keys", file: "auth: {mode: jwt, jwt: {secret_env: ''}}", key: "auth.jwt.secret_env", what: "must be set"},
 		{name: "superset of no environment", file: "auth: {mode: superset, superset: {environment: x}}", key: "auth.superset.environment", what: "must be the id of one of environments"},
+		{name: "cache of more than a minute", file: "auth: {superset: {cache: 60001ms}}", key: "auth.superset.cache", what: "1m at most"},
 		{name: "handover without audience", file: "auth: {handover: {secret_env: X}}", key: "auth.handover.audience", what: "must be set"},
 
 		{name: "same id", file: "environments: [{id: a, base_url: 'http://h', auth: {mode: forward_cookie}}, {id: a, base_url: 'http://g', auth: {mode: forward_cookie}}]", key: "environments[1].id", what: "environments[0] has already"},

@@ -12,7 +12,7 @@ func defaults() Config {
 			Mode:     AuthDev,
 			Dev:      DevAuth{User: "dev", Roles: []string{"Admin"}},
 			JWT:      JWTAuth{SecretEnv: "AGENTD_JWT_SECRET", UserClaim: "sub", RolesClaim: "roles"},
-			Superset: SupersetAuth{CookieName: "session", Cache: time.Minute},
+			Superset: SupersetAuth{CookieName: "session", Cache: 30 * time.Second},
 			Handover: Handover{TTL: 15 * time.Minute},
 		},
 		Policy: Policy{Reload: true},

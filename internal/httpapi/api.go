@@ -104,7 +104,7 @@ type Options struct {
 	Ready          func(context.Context) error
 	Metrics        *prometheus.Registry // nil: no /metrics
 	ActiveRuns     func() int           // for the metrics; may be nil
-	IdentityCheck  time.Duration        // how often a stream asks again who reads it; 0 is a minute
+	IdentityCheck  time.Duration        // how often a stream asks again who reads it; 0 is 30 s
 	Logger         *slog.Logger
 	Now            func() time.Time
 }
@@ -173,7 +173,7 @@ func (o *Options) complete() error {
 		o.MessageChars = 20_000
 	}
 	if o.IdentityCheck == 0 {
-		o.IdentityCheck = time.Minute
+		o.IdentityCheck = 30 * time.Second // with what an identity is remembered, a minute
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
