@@ -67,30 +67,37 @@ func (f *fitter) string(b []byte, n *node, budget int, path string) []byte {
 }
 
 func (f *fitter) object(b []byte, n *node, budget int, path string) []byte {
-	// Which members: those that are always kept, then the others in their order.
 	take, mins := make([]bool, len(n.kids)), make([]int, len(n.kids))
 	left := budget - 1 // every member is charged a comma, and the first has none
-	for _, first := range []bool{true, false} {
-		for i, k := range n.kids {
-			if kept[n.names[i]] != first {
-				continue
-			}
-			least := max(k.least(), min(k.size, usefulValue))
-			if first && k.scalar() {
-				least = max(least, min(k.size, keptScalar))
-			}
-			cost := quoted(n.names[i]) + 1 + least + 1
-			if cost > left {
-				continue
-			}
-			take[i], mins[i] = true, least
-			left -= cost
+	claim := func(i, least int) bool {
+		cost := quoted(n.names[i]) + 1 + least + 1
+		if cost > left {
+			return false
+		}
+		take[i], mins[i] = true, least
+		left -= cost
+		return true
+	}
+	// Those that are always kept come first, all at their smallest; then what they say; then the others in order.
+	var first, says []int
+	for i, k := range n.kids {
+		if kept[n.names[i]] && claim(i, k.least()) {
+			first, says = append(first, i), append(says, min(k.size, keptSize)-mins[i])
+		}
+	}
+	for j, more := range Share(left, says) {
+		mins[first[j]] += more
+		left -= more
+	}
+	for i, k := range n.kids {
+		if !kept[n.names[i]] {
+			claim(i, max(k.least(), min(k.size, usefulValue)))
 		}
 	}
 	wants := make([]int, len(n.kids))
 	for i, k := range n.kids {
 		if take[i] {
-			wants[i] = k.size - mins[i]
+			wants[i] = max(0, k.size-mins[i])
 		}
 	}
 	extra := Share(left, wants)

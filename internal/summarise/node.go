@@ -16,7 +16,7 @@ type node struct {
 	names []string // of an object's members
 	kids  []*node  // members or items that are kept, in order
 	count int64    // members or items of the input
-	full  int      // characters of a string in the input
+	full  int64    // characters of a string in the input
 	cut   bool     // text is only the beginning of the string, and is shown with an ellipsis
 	size  int      // characters of what is kept, as JSON
 }
@@ -33,11 +33,9 @@ var usualLists = map[string]bool{
 }
 
 const (
-	keptScalar = 200 // characters up to which a kept scalar is not shortened
+	keptSize   = 200 // characters up to which a kept value goes before the others
 	longestKey = 200 // a longer key is left out with its value
 )
-
-func (n *node) scalar() bool { return n.kind != '{' && n.kind != '[' }
 
 // measure sets size from the parts.
 func (n *node) measure() {

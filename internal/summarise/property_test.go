@@ -1,7 +1,6 @@
 package summarise_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"agentd/internal/chat"
 	"agentd/internal/summarise"
 )
 
@@ -42,63 +42,7 @@ func check(t *testing.T, in []byte, o summarise.Options) {
 	if !json.Valid(in) {
 		return
 	}
-	keys, numbers := tokens(in)
-	for _, part := range append(append([]json.RawMessage{out.Preview.Object}, out.Preview.Items...), out.Preview.Rows...) {
-		k, n := tokens(part)
-		if !subsequence(k, keys) {
-			t.Errorf("the keys %q of the preview are not in the order of %q", k, keys)
-		}
-		for num := range n {
-			if !numbers[num] {
-				t.Errorf("the number %s is not in the input", num)
-			}
-		}
-	}
-}
-
-// tokens returns the keys of a JSON text in order and its numbers as they stand.
-func tokens(b []byte) (keys []string, numbers map[string]bool) {
-	numbers = map[string]bool{}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var walk func() bool
-	walk = func() bool {
-		tok, err := d.Token()
-		if err != nil {
-			return false
-		}
-		switch v := tok.(type) {
-		case json.Number:
-			numbers[v.String()] = true
-		case json.Delim:
-			for d.More() {
-				if v == '{' {
-					k, err := d.Token()
-					if err != nil {
-						return false
-					}
-					keys = append(keys, k.(string))
-				}
-				if !walk() {
-					return false
-				}
-			}
-			_, err = d.Token()
-			return err == nil
-		}
-		return true
-	}
-	walk()
-	return keys, numbers
-}
-
-func subsequence(part, whole []string) bool {
-	for _, w := range whole {
-		if len(part) > 0 && part[0] == w {
-			part = part[1:]
-		}
-	}
-	return len(part) == 0
+	checkShrunk(t, in, out)
 }
 
 // value writes a random JSON value.
@@ -157,6 +101,85 @@ func TestPropertiesOnRandomJSON(t *testing.T) {
 			t.Fatalf("seed %d, limit %d: %.2000s", seed, limit, b.String())
 		}
 	}
+}
+
+func TestPropertiesOfRandomTables(t *testing.T) {
+	for seed := range uint64(1000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		cols := make([]chat.Column, r.IntN(8))
+		for i := range cols {
+			cols[i].Name = []string{"id", "a long name of a column", "ключ", "👨‍👩‍👧", ""}[r.IntN(5)]
+		}
+		rows := make([]json.RawMessage, r.IntN(1<<r.IntN(8)))
+		for i := range rows {
+			var b strings.Builder
+			b.WriteByte('[')
+			for k := range r.IntN(8) {
+				if k > 0 {
+					b.WriteByte(',')
+				}
+				value(r, 3, &b)
+			}
+			rows[i] = json.RawMessage(b.String() + "]")
+		}
+		o := summarise.Options{Limit: 1 + r.IntN(1<<(1+r.IntN(12)))}
+		checkRows(t, cols, rows, o)
+		if t.Failed() {
+			t.Fatalf("seed %d, limit %d", seed, o.Limit)
+		}
+	}
+}
+
+func FuzzRows(f *testing.F) {
+	f.Add("id\nname", "[1,\"a\"]\n[2,null]", 60)
+	f.Add("a", `[{"b":["`+strings.Repeat("x", 100)+`"]}]`, 40)
+	f.Add("", "[]\n[9007199254740993,-0,1e400]", 30)
+	f.Fuzz(func(t *testing.T, names, lines string, limit int) {
+		if limit < 1 || limit > 5000 {
+			limit = 64
+		}
+		var cols []chat.Column
+		for _, n := range strings.Split(names, "\n") {
+			cols = append(cols, chat.Column{Name: n})
+		}
+		var rows []json.RawMessage
+		for _, l := range strings.Split(lines, "\n") {
+			if !json.Valid([]byte(l)) {
+				return
+			}
+			rows = append(rows, json.RawMessage(l))
+		}
+		checkRows(t, cols, rows, summarise.Options{Limit: limit})
+	})
+}
+
+// FuzzText: of every text whole signs from its start and, where asked for, from its end.
+func FuzzText(f *testing.F) {
+	for _, seed := range []string{"A sentence. And one more! Is it?\nA line.\r\nAnd more", "🇩🇪🇫🇷🇩🇪🇫🇷🇩🇪🇫🇷🇩🇪🇫🇷", "e\u0301\u0301\u0301\u0301\u0301", "\xff\xfe\xf0\x9f", "👨‍👩‍👧👨‍👩‍👧"} {
+		f.Add(strings.Repeat(seed, 20), 60, true)
+	}
+	f.Fuzz(func(t *testing.T, in string, limit int, tail bool) {
+		if limit < 1 || limit > 5000 {
+			limit = 64
+		}
+		out := summarise.TextBytes([]byte(in), summarise.Options{Limit: limit, Tail: tail})
+		whole := []rune(in)
+		if n := utf8.RuneCountInString(out.Text); n > limit || n > len(whole) || !utf8.ValidString(out.Text) {
+			t.Errorf("%d characters of %d with a limit of %d", n, len(whole), limit)
+		}
+		if !out.Cut {
+			return
+		}
+		a, rest, marked := strings.Cut(out.Text, "\n[… ")
+		if !marked || strings.Contains(in, "\n[… ") { // it is too short for the words
+			return
+		}
+		_, z, _ := strings.Cut(rest, " left out …]\n")
+		text := string(whole) // with U+FFFD for what is no UTF-8
+		if !strings.HasPrefix(text, a) || !strings.HasSuffix(text, z) || !between(text, len(a)) || !between(text, len(text)-len(z)) {
+			t.Errorf("%q and %q are no whole signs of %q", a, z, text)
+		}
+	})
 }
 
 func FuzzJSON(f *testing.F) {

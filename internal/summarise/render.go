@@ -31,6 +31,8 @@ func (t *top) other(out *Out, o Options) {
 	var b []byte
 	if t.root.least() <= room-notes {
 		b = f.append(nil, t.root, room-notes, "", false)
+	} else if t.root.kind == '0' { // a part of its digits would be another number
+		b = fitting(room, fmt.Sprintf("A number of %d characters.", len(t.root.text)))
 	}
 	out.Text = string(b) + f.say(notes)
 	out.Kind = Scalar
@@ -84,7 +86,17 @@ func (t *top) list(out *Out, o Options) {
 	}
 	text += w.tail(shown) + f.say(notes)
 	out.counted(shown, o)
-	out.Text = string([]rune(text)[:min(utf8.RuneCountInString(text), o.room())])
+	out.Text = string(fitting(o.room(), text, w.head()))
+}
+
+// fitting returns the first of some texts that fits, or nothing: half of a sentence may say another number.
+func fitting(room int, texts ...string) []byte {
+	for _, s := range texts {
+		if utf8.RuneCountInString(s) <= room {
+			return []byte(s)
+		}
+	}
+	return nil
 }
 
 // lines renders as many items as say something in room characters, each with a line break before it.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,8 +22,10 @@ const (
 // sampler reads values and keeps a bounded part of each.
 type sampler struct {
 	d        *jsontext.Decoder
+	clip     *clipper // what d reads, where that may be long
 	reserved []string
 	all      bool // keep everything: the input is known to be small
+	within   bool // a value that is kept although the budget is spent
 	renamed  int
 }
 
@@ -45,9 +48,13 @@ func (s *sampler) value(budget int) (*node, error) {
 	n := &node{kind: byte(v.Kind())}
 	if n.kind == '"' {
 		n.text = s.unquote(v)
-		n.full = utf8.RuneCountInString(n.text)
-		if !s.all && n.full > budget {
-			n.text, n.cut = firstGraphemes(n.text, budget), true
+		n.full = int64(utf8.RuneCountInString(n.text))
+		if s.clip != nil {
+			end := s.d.InputOffset()
+			n.full += s.clip.dropped(end-int64(len(v)), end)
+		}
+		if !s.all && n.full > int64(budget) {
+			n.text, n.cut = strings.Clone(firstGraphemes(n.text, budget)), true // a slice would hold the whole
 		}
 	} else {
 		n.text = string(v)
@@ -77,20 +84,22 @@ func (s *sampler) container(kind byte, budget int) (*node, error) {
 		}
 		n.count++
 		room := s.all || budget >= leastBudget && held < keepFactor*budget
-		keep := known && room
-		if known && !room && kept[name] && late < keptLate && s.scalarNext() {
+		var k *node
+		var err error
+		switch {
+		case known && room:
+			k, err = s.value(max(budget/2, leastBudget-1))
+		case known && kept[name] && late < keptLate:
 			late++
-			keep = true
+			k, err = s.small()
+		default:
+			err = s.skip()
 		}
-		if !keep {
-			if err := s.d.SkipValue(); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		k, err := s.value(max(budget/2, leastBudget-1))
 		if err != nil {
 			return nil, err
+		}
+		if k == nil {
+			continue
 		}
 		if kind == '{' {
 			n.names = append(n.names, name)
@@ -103,9 +112,32 @@ func (s *sampler) container(kind byte, budget int) (*node, error) {
 	return n, err
 }
 
-func (s *sampler) scalarNext() bool {
-	k := s.d.PeekKind()
-	return k != '{' && k != '['
+// small keeps a little of a value whose key is always kept, although the budget around it is spent. Within it
+// nothing else is kept that way, or a nest of such keys would never end.
+func (s *sampler) small() (*node, error) {
+	if k := s.d.PeekKind(); s.within && (k == '{' || k == '[') {
+		return nil, s.skip()
+	}
+	was := s.within
+	s.within = true
+	n, err := s.value(keptSize)
+	s.within = was
+	return n, err
+}
+
+// skip reads over the next value: at once where it is not large, since that takes half the time, otherwise
+// token by token, so that it is never held.
+func (s *sampler) skip() error {
+	if s.clip == nil {
+		return s.d.SkipValue()
+	}
+	s.clip.brief = briefMost
+	_, err := s.d.ReadValue()
+	s.clip.brief = -1
+	if errors.Is(err, errLong) {
+		return s.d.SkipValue()
+	}
+	return err
 }
 
 // name reads a member's key. known is false for one that is too long to be shown.
@@ -137,7 +169,7 @@ func (s *sampler) list(items, budget, more int, n *node) error {
 			}
 			n.kids = append(n.kids, k)
 			held += k.size + 1
-		} else if err := s.d.SkipValue(); err != nil {
+		} else if err := s.skip(); err != nil {
 			return err
 		}
 		n.count++
@@ -156,8 +188,8 @@ type top struct {
 }
 
 // sampleTop reads one JSON value and nothing behind it.
-func sampleTop(r io.Reader, o Options) (*top, error) {
-	s := &sampler{d: jsontext.NewDecoder(r, lenient...), reserved: o.Reserved}
+func sampleTop(r *clipper, o Options) (*top, error) {
+	s := &sampler{d: jsontext.NewDecoder(r, lenient...), clip: r, reserved: o.Reserved}
 	t := &top{}
 	var err error
 	switch s.d.PeekKind() {
@@ -212,20 +244,28 @@ func (t *top) object(s *sampler, o Options) error {
 				t.root.names, t.root.kids = append(t.root.names, name), append(t.root.kids, n)
 				break
 			}
-			if room {
+			switch {
+			case room:
 				n.trim(o.room() / 2)
 				t.root.add(name, n, &held)
-			}
-		case known && (room || kept[name] && late < keptLate && s.scalarNext()):
-			if !room {
+			case kept[name] && late < keptLate:
 				late++
+				n.trim(keptSize)
+				t.root.add(name, n, &held)
 			}
+		case known && room:
 			var k *node
 			if k, err = s.value(o.room() / 2); err == nil {
 				t.root.add(name, k, &held)
 			}
+		case known && kept[name] && late < keptLate:
+			late++
+			var k *node
+			if k, err = s.small(); err == nil {
+				t.root.add(name, k, &held)
+			}
 		default:
-			err = s.d.SkipValue()
+			err = s.skip()
 		}
 		if err != nil {
 			return err
@@ -253,12 +293,16 @@ func (n *node) add(name string, k *node, held *int) {
 	*held += k.size + len(name) + 1
 }
 
-// demote makes the largest array so far an ordinary member, with nothing in it where too much is held already.
+// demote makes the largest array so far an ordinary member, with little in it where too much is held already.
 func (t *top) demote(held *int, room bool, budget int) {
 	if t.main == nil {
 		return
 	}
-	if !room {
+	switch {
+	case room:
+	case kept[t.name]:
+		budget = keptSize
+	default:
 		budget = 0
 	}
 	t.main.trim(budget)

@@ -40,9 +40,9 @@ func (s *source) fits() (bool, error) {
 	return s.eof && utf8.RuneCount(s.head) <= s.limit, nil
 }
 
-// reader gives the whole input once more, head first.
-func (s *source) reader() io.Reader {
-	return newClipper(io.MultiReader(bytes.NewReader(s.head), (*sourceRest)(s)))
+// clipped gives the whole input once more, head first, but for what no preview can show.
+func (s *source) clipped() *clipper {
+	return newClipper(io.MultiReader(bytes.NewReader(s.head), (*sourceRest)(s)), s.limit)
 }
 
 // sourceRest is what follows the head.

@@ -93,7 +93,7 @@ func JSON(r io.Reader, o Options) (Out, error) {
 	if whole {
 		return wholeJSON(src.head, o), nil
 	}
-	t, err := sampleTop(src.reader(), o)
+	t, err := sampleTop(src.clipped(), o)
 	if rerr := src.drain(); rerr != nil {
 		return Out{}, rerr
 	}

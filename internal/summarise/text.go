@@ -1,6 +1,7 @@
 package summarise
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -17,13 +18,17 @@ func wholeText(b []byte) Out {
 // cutText shows whole sentences from the start of what went by, and with Options.Tail from its end too.
 func cutText(src *source, o Options) Out {
 	out := Out{Kind: Prose, Cut: true, Size: src.size}
-	head, end := src.head, src.end()
+	head, end := src.head, skipFlags(skipBroken(src.end()))
 	if int64(len(head)+len(src.tail)) == src.size { // nothing lies between them
 		end = slices.Concat(head, src.tail)
 		src.runes = int64(utf8.RuneCount(end)) // exact for broken UTF-8 too
 	}
 	room := o.room() - utf8.RuneCountInString(leftOut(src.runes)) // the longest it can be
 	if room < 0 {
+		if o.room() > 0 {
+			out.Text = firstGraphemes(valid(string(cutBroken(head))), o.room()-1) + ellipsis
+			out.Preview.Text = out.Text
+		}
 		return out
 	}
 	first := room
@@ -33,7 +38,7 @@ func cutText(src *source, o Options) Out {
 	a := firstSentences(valid(string(cutBroken(head))), first)
 	z := ""
 	if o.Tail {
-		z = lastSentences(valid(string(skipBroken(end))), room-utf8.RuneCountInString(a))
+		z = lastSentences(valid(string(end)), room-utf8.RuneCountInString(a))
 	}
 	left := max(0, src.runes-int64(utf8.RuneCountInString(a)+utf8.RuneCountInString(z)))
 	out.Text = a + leftOut(left) + z
@@ -64,4 +69,10 @@ func skipBroken(b []byte) []byte {
 		}
 	}
 	return b
+}
+
+// skipFlags drops the letters that make up flags from the start of b: two are one sign, and which two is only
+// seen from where they begin.
+func skipFlags(b []byte) []byte {
+	return bytes.TrimLeftFunc(b, func(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF })
 }
