@@ -108,6 +108,12 @@ func newWorld(t *testing.T, m agent.Model, p agent.Policy, limits agent.Limits, 
 
 func newWorldWith(t *testing.T, m agent.Model, p agent.Policy, limits agent.Limits, g agent.Gate, tools ...tool.Tool) *world {
 	t.Helper()
+	return newWorldOf(t, agent.Options{Model: m, Policy: p, Limits: limits, Gate: g}, tools...)
+}
+
+// newWorldOf completes o.
+func newWorldOf(t *testing.T, o agent.Options, tools ...tool.Tool) *world {
+	t.Helper()
 	var svc *agent.Service
 	dir := t.TempDir()
 	log, err := eventlog.Open(t.Context(), eventlog.Options{Dir: dir, OnCancel: func(id string) { svc.Stop(id) }})
@@ -118,13 +124,12 @@ func newWorldWith(t *testing.T, m agent.Model, p agent.Policy, limits agent.Limi
 	if err != nil {
 		t.Fatal(err)
 	}
-	if limits.RetryDelay == 0 {
-		limits.RetryDelay = time.Millisecond
+	if o.Limits.RetryDelay == 0 {
+		o.Limits.RetryDelay = time.Millisecond
 	}
-	svc = agent.New(agent.Options{
-		Store: log, Model: m, Policy: p, Gate: g, Tools: set, Limits: limits,
-		Environments: []agent.Environment{{ID: "ss-dev", Class: "dev"}, {ID: "ss-prod", Class: "prod"}},
-	})
+	o.Store, o.Tools = log, set
+	o.Environments = []agent.Environment{{ID: "ss-dev", Class: "dev"}, {ID: "ss-prod", Class: "prod"}}
+	svc = agent.New(o)
 	ctx, cancel := context.WithCancel(context.Background())
 	e := &engine{work: svc.Work, ctx: ctx}
 	svc.Attach(e)

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"agentd/internal/chat"
@@ -20,7 +21,7 @@ func (r *run) ask(ctx context.Context, f *flight) error {
 	}
 	p.Untrusted = f.untrusted
 	c, card := confirm.Ask(confirm.Question{
-		Call: f.Call, Schema: f.tool.Schema, Risk: f.shownRisk(chat.RiskPermGranted), Dangerous: f.verdict.Dangerous,
+		Call: f.Call, Passed: f.resolved.Passed, Schema: r.shownSchema(f.tool), Risk: f.shownRisk(chat.RiskPermGranted), Dangerous: f.verdict.Dangerous,
 		Preview: p, PolicyVersion: r.o.Policy.Version(), TTL: r.o.Limits.ConfirmationTTL, Now: r.o.Now(),
 	})
 	return r.write(ctx, chat.Write{
@@ -48,7 +49,7 @@ func (r *run) approved(ctx context.Context) error {
 	if _, done := r.story.results[c.CallID]; done || c.Decision == confirm.Reject || r.story.open[c.CallID] != "" {
 		return nil
 	}
-	if confirm.Digest(c.Args) != c.ArgsDigest {
+	if confirm.Digest(c.Args, c.Preview.References...) != c.ArgsDigest {
 		f := r.flight(chat.ToolCall{ID: c.CallID, Name: c.Tool, Args: c.Args})
 		f.card, f.Env, f.class = &c, c.EnvID, r.class(c.EnvID)
 		return r.refuse(ctx, f, fault.New(fault.Conflict, "The stored call is not the call that was shown. It was not executed."))
@@ -67,14 +68,16 @@ func (r *run) approved(ctx context.Context) error {
 
 // unchanged refuses to execute what no longer matches its card: then a person is asked again with the new diff.
 func (r *run) unchanged(ctx context.Context, f *flight) error {
-	if f.card == nil || f.bound.Preview == nil {
+	if f.card == nil {
 		return nil
 	}
 	asShown := *f
-	if f.card.Decision == confirm.Edit { // the card's fingerprint is over what the call as it was shown would change
-		shown := f.Call
-		shown.Args = f.card.Args
-		b, err := f.tool.Bind(shown)
+	if f.card.Decision == confirm.Edit { // the card is over the call as it was shown
+		asShown.Args = f.card.Args
+		if err := r.resolve(ctx, &asShown); err != nil {
+			return err
+		}
+		b, err := f.tool.Bind(asShown.resolved)
 		if err != nil {
 			return err
 		}
@@ -84,13 +87,25 @@ func (r *run) unchanged(ctx context.Context, f *flight) error {
 	if err != nil {
 		return err
 	}
-	if p.Fingerprint == f.card.Fingerprint {
+	if p.Fingerprint == f.card.Fingerprint && asShown.digest() == f.card.ArgsDigest {
 		return nil
 	}
 	if err := r.ask(ctx, f); err != nil {
 		return err
 	}
 	return errLater
+}
+
+// shownSchema is the schema of a tool as the model is shown it: an edit may hold references, too.
+func (r *run) shownSchema(t tool.Tool) json.RawMessage {
+	if r.o.References == nil {
+		return t.Schema
+	}
+	shown, err := r.o.References.Shown([]tool.Tool{t})
+	if err != nil {
+		return t.Schema
+	}
+	return shown[0].Schema
 }
 
 // riskier reports whether an edit raised the risk above what the person saw.

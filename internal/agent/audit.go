@@ -2,7 +2,6 @@ package agent
 
 import (
 	"agentd/internal/chat"
-	"agentd/internal/confirm"
 )
 
 // row completes an audit row of this run, and of f where there is one.
@@ -11,7 +10,7 @@ func (r *run) row(kind string, f *flight, a chat.AuditRow) chat.AuditRow {
 	if f != nil {
 		a.CallID, a.Tool, a.EnvID = f.ID, f.Name, f.Env
 		if a.ArgsDigest == "" {
-			a.ArgsDigest = confirm.Digest(f.Args)
+			a.ArgsDigest = f.digest()
 		}
 		if a.Verdict == "" {
 			a.Verdict = f.verdict.Action.String()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"agentd/internal/confirm"
 	"agentd/internal/fault"
 	"agentd/internal/guardrails"
 	"agentd/internal/toolfilter"
@@ -82,7 +81,7 @@ func (r *run) guard(ctx context.Context, f *flight) error {
 		f.untrusted = guardrails.Untrusted(f.Args, r.story.texts(), r.story.lastUser().Text)
 	}
 	f.verdict = r.o.Risk.Decide(guardrails.Question{Tool: f.risk(), Class: f.class, Granted: granted, Untrusted: len(f.untrusted) > 0})
-	if r.story.rejected[f.Name+"\x00"+f.Env+"\x00"+confirm.Digest(f.Args)] && f.card == nil {
+	if r.story.rejected[f.key()] && f.card == nil {
 		return fault.New(fault.Conflict, "A person rejected this very call. It was not executed; do not repeat it.")
 	}
 	if f.verdict.Action == guardrails.Deny {

@@ -24,7 +24,7 @@ func (s *Service) Decide(ctx context.Context, who chat.Identity, conversation, i
 	if c.Conversation != conversation {
 		return Decided{}, fault.New(fault.Missing, "There is no such confirmation.")
 	}
-	how, err := s.checkDecision(who, c, in)
+	how, err := s.checkDecision(ctx, who, c, in)
 	if err != nil {
 		return Decided{}, err
 	}
@@ -54,7 +54,7 @@ func (s *Service) Decide(ctx context.Context, who chat.Identity, conversation, i
 }
 
 // checkDecision refuses what can never be decided, before anything is stored.
-func (s *Service) checkDecision(who chat.Identity, c chat.Confirmation, in DecisionInput) (how string, err error) {
+func (s *Service) checkDecision(ctx context.Context, who chat.Identity, c chat.Confirmation, in DecisionInput) (how string, err error) {
 	field := func(p, d string) error {
 		return &fault.Error{Kind: fault.Invalid, Msg: "The decision has values that cannot be used.", Fields: []fault.Field{{Pointer: p, Detail: d}}}
 	}
@@ -81,7 +81,13 @@ func (s *Service) checkDecision(who chat.Identity, c chat.Confirmation, in Decis
 	if !ok || t.Bind == nil {
 		return "", fault.New(fault.Gone, "The tool of this confirmation is no longer available.")
 	}
-	_, err = t.Bind(tool.Call{ToolCall: chat.ToolCall{ID: c.CallID, Name: c.Tool, Args: in.EditedArgs}, Who: who, Env: c.EnvID})
+	call := tool.Call{ToolCall: chat.ToolCall{ID: c.CallID, Name: c.Tool, Args: in.EditedArgs}, Who: who, Env: c.EnvID, Conversation: c.Conversation}
+	if s.o.References != nil {
+		call, err = s.o.References.Resolve(ctx, call)
+	}
+	if err == nil {
+		_, err = t.Bind(call)
+	}
 	if err == nil {
 		return confirm.Edited, s.sameEnv(c, in.EditedArgs)
 	}

@@ -68,7 +68,10 @@ func (f *flight) shownRisk(permission string) chat.Risk {
 }
 
 // key names a call for the watch over repetitions.
-func (f *flight) key() string { return f.Name + "\x00" + f.Env + "\x00" + confirm.Digest(f.Args) }
+func (f *flight) key() string { return f.Name + "\x00" + f.Env + "\x00" + f.digest() }
+
+// digest is that of the arguments as they are shown, and of the stored results that they name.
+func (f *flight) digest() string { return confirm.Digest(f.Args, f.resolved.Passed...) }
 
 func (f *flight) required(reason string) string {
 	if reason == codeOwnership {

@@ -73,6 +73,7 @@ type ConfirmPreview struct {
 	Notes       []string    `json:"notes,omitempty"`     // said on the card, e.g. that no backup was possible
 	Untrusted   []string    `json:"untrusted,omitempty"` // JSON pointers of arguments that stand in text nobody vouches for
 	Backup      *Artifact   `json:"backup,omitempty"`
+	References  []Reference `json:"references,omitempty"` // the stored results that the arguments stand for
 }
 
 // A Change is one field of a diff; Before or After is absent where the field is added or removed.

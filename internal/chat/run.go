@@ -60,7 +60,7 @@ type Confirmation struct {
 	CallID        string
 	Tool          string
 	Args          json.RawMessage // as shown
-	ArgsDigest    string          // SHA-256 of the canonical arguments, hex
+	ArgsDigest    string          // SHA-256 of the canonical arguments and of the stored results in them, hex
 	EnvID         string
 	Risk          Risk
 	PolicyVersion string

@@ -35,8 +35,9 @@ const (
 
 // A Question is a call that a person must answer for.
 type Question struct {
-	Call          tool.Call
-	Schema        json.RawMessage // of the arguments, for an edit
+	Call          tool.Call        // as the model gave it
+	Passed        []chat.Reference // the stored results that its references name
+	Schema        json.RawMessage  // of the arguments, for an edit
 	Risk          chat.Risk
 	Dangerous     bool
 	Preview       tool.Preview
@@ -55,9 +56,10 @@ func Ask(q Question) (chat.Confirmation, *chat.ConfirmRequired) {
 	if p.BlastRadius == nil {
 		p.BlastRadius = []chat.Dependent{}
 	}
+	p.References, p.Notes = q.Passed, append(p.Notes[:len(p.Notes):len(p.Notes)], passedOn(q.Passed)...)
 	c := chat.Confirmation{
 		ID: "cnf_" + rand.Text(), Conversation: q.Call.Conversation, RunID: q.Call.RunID, User: q.Call.Who.User,
-		CallID: q.Call.ID, Tool: q.Call.Name, Args: q.Call.Args, ArgsDigest: Digest(q.Call.Args), EnvID: q.Call.Env,
+		CallID: q.Call.ID, Tool: q.Call.Name, Args: q.Call.Args, ArgsDigest: Digest(q.Call.Args, q.Passed...), EnvID: q.Call.Env,
 		Risk: q.Risk, PolicyVersion: q.PolicyVersion, Fingerprint: q.Preview.Fingerprint, Preview: p,
 		Created: q.Now, Expires: q.Now.Add(q.TTL), State: chat.ConfirmPending,
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 
+	"agentd/internal/chat"
 	"agentd/internal/fault"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,12 +24,17 @@ func Canonical(args json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(v), nil
 }
 
-// Digest is the SHA-256 of the canonical arguments, in hex. Arguments that are not JSON are digested as they are.
-func Digest(args json.RawMessage) string {
+// Digest is the SHA-256 of the canonical arguments, in hex, with the digests of the stored results behind them that
+// they name. Arguments that are not JSON are digested as they are.
+func Digest(args json.RawMessage, passed ...chat.Reference) string {
 	c, err := Canonical(args)
 	if err != nil {
 		c = args
 	}
-	sum := sha256.Sum256(c)
-	return hex.EncodeToString(sum[:])
+	h := sha256.New()
+	h.Write(c)
+	for _, r := range passed {
+		h.Write([]byte("\n" + r.SHA256)) // no line break stands in canonical arguments
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

@@ -161,6 +161,7 @@ test('removals come first, and hidden characters are spelled out', () => {
         owners: ['Anna'],
         notes: [],
         untrusted: ['/name'],
+        references: [],
         object: 'Sales',
       },
     }),

@@ -36,7 +36,7 @@ const confirmRequired = (id: string) =>
     dangerous: false,
     countdown_seconds: 0,
     allowed_decisions: ['approve', 'reject'],
-    preview: { diff: [], blast_radius: [], owners: [], notes: [], untrusted: [] },
+    preview: { diff: [], blast_radius: [], owners: [], notes: [], untrusted: [], references: [] },
     expires_at: '2026-11-29T21:00:00Z',
   });
 const callOf = (c: Conversation, id: string) => c.items.find((i): i is Call => i.kind === 'call' && i.id === id);

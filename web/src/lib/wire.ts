@@ -43,6 +43,16 @@ const view = obj({
 const change = obj({ field: str, before: opt(json), after: opt(json) });
 const dependent = obj({ kind: str, id: opt(str), title: str, url: opt(str), note: opt(str) });
 
+const reference = obj({
+  argument: str,
+  uri: str,
+  tool: str,
+  title: opt(str),
+  rows: opt(num),
+  size_bytes: num,
+  sha256: str,
+});
+
 const confirmPreview = obj({
   object: opt(str),
   url: opt(str),
@@ -53,6 +63,7 @@ const confirmPreview = obj({
   notes: list(str),
   untrusted: list(str),
   backup: opt(artifact),
+  references: list(reference),
 });
 
 const decisionWord = one('approve', 'edit', 'reject');
