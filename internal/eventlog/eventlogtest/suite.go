@@ -40,6 +40,8 @@ func Run(t *testing.T, make func(t *testing.T) Place) {
 		{"artifacts", artifacts},
 		{"migrations", migrations},
 		{"many at once", crowd},
+		{"live conversations", liveness},
+		{"what replicas share", shared},
 		{"reopened", reopened},
 	} {
 		t.Run(g.name, func(t *testing.T) { g.run(t, make(t)) })
