@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -151,13 +148,13 @@ func (a *app) openArtifacts(ctx context.Context, cfg config.Config, log *slog.Lo
 		a.closers = append(a.closers, b)
 		second = b
 	}
-	secret, err := cursorSecret(cfg.DataDir)
+	secret, err := a.log.Secret(ctx, "artifact cursors")
 	if err != nil {
 		return err
 	}
 	a.store = artifact.New(a.log, bucket, artifact.Options{
 		MaxRows: int64(cfg.Artifacts.MaxRows), MaxBytes: int64(cfg.Artifacts.MaxBytes), MaxDuration: cfg.Artifacts.MaxDuration,
-		TTL: cfg.Artifacts.TTL, Quota: quota(cfg), Secret: secret, Log: log, Live: a.live, Fallback: second,
+		TTL: cfg.Artifacts.TTL, Quota: quota(cfg), Secret: secret, Log: log, Live: a.log.Live, Fallback: second,
 	})
 	if cfg.DatabaseURL != "" { // what is staged may be another replica's work in progress
 		_, err = a.store.Sweep(ctx)
@@ -167,36 +164,10 @@ func (a *app) openArtifacts(ctx context.Context, cfg config.Config, log *slog.Lo
 	return err
 }
 
-// live reports whether a conversation is in use: then nothing of it expires.
-func (a *app) live(ctx context.Context, conversation string) (bool, error) {
-	if _, active, err := a.log.ActiveRun(ctx, conversation); active || err != nil {
-		return active, err
-	}
-	open, err := a.log.OpenConfirmations(ctx, conversation)
-	return len(open) > 0, err
-}
-
 // kept opens a stored file for the operations, as its owner's.
 func (a *app) kept(ctx context.Context, who chat.Identity, conversation, id string) (io.ReadCloser, error) {
 	_, r, err := a.store.Open(ctx, artifact.Owner{User: who.User, Conversation: conversation}, id)
 	return r, err
-}
-
-// cursorSecret signs the positions in stored results. It is kept, so that they survive a restart.
-func cursorSecret(dir string) ([]byte, error) {
-	file := filepath.Join(dir, "cursor.key")
-	b, err := os.ReadFile(file)
-	if err == nil && len(b) >= 32 {
-		return b, nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	b = make([]byte, 32)
-	if _, err := rand.Read(b); err != nil {
-		return nil, err
-	}
-	return b, os.WriteFile(file, b, 0o600)
 }
 
 func newModel(cfg config.Config, log *slog.Logger) (*llm.Client, error) {
@@ -216,7 +187,7 @@ func (a *app) openAPI(cfg config.Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	who, sessions, err := handover(cfg, mode)
+	who, sessions, err := handover(cfg, mode, a.log)
 	if err != nil {
 		return err
 	}

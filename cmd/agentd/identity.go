@@ -53,13 +53,13 @@ func loginURL(cfg config.Config) string {
 }
 
 // handover adds the sign-in of pages with an origin of their own, where one is configured; nil where not.
-func handover(cfg config.Config, mode *auth.Resolver) (*auth.Resolver, *auth.Handover, error) {
+func handover(cfg config.Config, mode *auth.Resolver, spent auth.Spender) (*auth.Resolver, *auth.Handover, error) {
 	a := cfg.Auth.Handover
 	secret := cfg.Secret(a.SecretEnv, a.SecretFile)
 	if !secret.Set() {
 		return mode, nil, nil
 	}
-	h, err := auth.NewHandover(auth.HandoverOptions{Secret: secret.Value, Audience: a.Audience, TTL: a.TTL, Path: cfg.BasePath})
+	h, err := auth.NewHandover(auth.HandoverOptions{Secret: secret.Value, Audience: a.Audience, TTL: a.TTL, Path: cfg.BasePath, Spent: spent})
 	if err != nil {
 		return nil, nil, err
 	}

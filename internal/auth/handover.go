@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"crypto/hkdf"
 	"crypto/sha256"
 	"fmt"
@@ -23,19 +24,26 @@ const (
 	sessionMax     = 3800 // bytes of a cookie: browsers keep 4096 with its name and attributes
 )
 
+// A Spender remembers what counts once, for all replicas. *eventlog.Log is one.
+type Spender interface {
+	// Spend notes an id until it may be forgotten. Conflict where it is noted already.
+	Spend(ctx context.Context, id string, expires time.Time) error
+}
+
 // HandoverOptions say whose word counts and what the session that comes of it looks like.
 type HandoverOptions struct {
 	Secret   func() (string, error) // shared with Superset's side, 32 bytes or more; read once, by NewHandover
 	Audience string                 // agentd's own origin, as Superset's side names it: https://agentd.bi.example.com
 	TTL      time.Duration          // of the session; 0 is 15 minutes
 	Path     string                 // of the cookie; "" is /
+	Spent    Spender                // of the tokens that were used
 }
 
 // A Handover signs people in on an origin of agentd's own, where Superset's cookie does not come: Superset signs a
 // token that says who is logged in there, its page passes the token on, and Exchange makes a short session of it.
 // Such a session says who asks. It is no right at Superset: calls go by an account of agentd's.
 //
-// It is safe for several goroutines. Tokens that were used are remembered by this process only.
+// It is safe for several goroutines.
 type Handover struct {
 	tokens   *jwt.Parser
 	sessions *jwt.Parser
@@ -44,7 +52,7 @@ type Handover struct {
 	audience string
 	ttl      time.Duration
 	cookie   http.Cookie // without a value
-	used     used
+	spent    Spender
 }
 
 // claims of a token and of a session alike. A token's time is short, a session's longer; the keys differ, so that
@@ -56,11 +64,14 @@ type handoverClaims struct {
 	Roles []string `json:"roles,omitempty"`
 }
 
-// NewHandover checks the options. Its error is Invalid.
+// NewHandover checks the options. Its error is Invalid, or Internal where Spent is missing.
 func NewHandover(o HandoverOptions) (*Handover, error) {
 	u, err := url.Parse(o.Audience)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || o.Audience != u.Scheme+"://"+u.Host {
 		return nil, fault.New(fault.Invalid, "auth.handover.audience must be agentd's own origin, for example https://agentd.bi.example.com.")
+	}
+	if o.Spent == nil {
+		return nil, fault.New(fault.Internal, "A hand-over needs a place that remembers its tokens.")
 	}
 	secret, err := o.Secret()
 	if err != nil {
@@ -73,7 +84,7 @@ func NewHandover(o HandoverOptions) (*Handover, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, "The secret of auth.handover cannot be used.", err)
 	}
-	h := &Handover{secret: []byte(secret), key: key, audience: o.Audience, ttl: o.TTL}
+	h := &Handover{secret: []byte(secret), key: key, audience: o.Audience, ttl: o.TTL, spent: o.Spent}
 	if h.ttl <= 0 {
 		h.ttl = sessionLife
 	}
@@ -98,9 +109,9 @@ func NewHandover(o HandoverOptions) (*Handover, error) {
 var tokenID = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
 
 // Exchange takes a token, once, and returns the cookie of the session that it opens, and whose it is. Its error is
-// Auth for a token that does not count, also for one that was used; RateLimited when there were too many in a short
-// time; TooLarge when the user has more roles than a cookie holds.
-func (h *Handover) Exchange(token string) (*http.Cookie, string, error) {
+// Auth for a token that does not count, also for one that was used on whatever replica; TooLarge when the user has more
+// roles than a cookie holds; that of the Spender where it cannot be found out.
+func (h *Handover) Exchange(ctx context.Context, token string) (*http.Cookie, string, error) {
 	var c handoverClaims
 	if _, err := h.tokens.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return h.secret, nil }); err != nil {
 		return nil, "", refused("The hand-over from Superset is not valid.", err)
@@ -113,7 +124,11 @@ func (h *Handover) Exchange(token string) (*http.Cookie, string, error) {
 		return nil, "", err
 	}
 	// Last, so that only a token that would have opened a session is spent.
-	if err := h.used.once(c.ID, c.ExpiresAt.Add(leeway)); err != nil {
+	err = h.spent.Spend(ctx, "handover "+c.ID, c.ExpiresAt.Add(leeway))
+	if fault.KindOf(err) == fault.Conflict {
+		return nil, "", refused("The hand-over from Superset was used before.", err)
+	}
+	if err != nil {
 		return nil, "", err
 	}
 	return session, c.Subject, nil

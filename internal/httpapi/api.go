@@ -54,6 +54,8 @@ type (
 		Last(ctx context.Context, conversation string) (int64, error)
 		Changed(conversation string) <-chan struct{}
 		ActiveRun(ctx context.Context, conversation string) (chat.Run, bool, error)
+		// Watched notes that somebody watches until then, at least: nothing of the conversation expires meanwhile.
+		Watched(ctx context.Context, conversation string, until time.Time) error
 	}
 
 	// Questions lists what people are asked.

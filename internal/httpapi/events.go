@@ -47,7 +47,28 @@ func (a *API) events(c *call) error {
 	defer watch.Wait()
 	defer cancel(nil)
 	watch.Go(func() { a.stillThe(ctx, cancel, c) })
+	watch.Go(func() { a.watched(ctx, conv.ID) })
 	return a.o.Streams.Serve(c.Response(), c.Request().WithContext(ctx), &tail{log: a.o.Log, conversation: conv.ID, now: a.o.Now}, after)
+}
+
+// watchedFor is how long a stream says ahead that it is there. Where its process dies, the conversation counts as
+// watched for so long.
+const watchedFor = 10 * time.Minute
+
+// watched notes that there is a reader, as long as there is one.
+func (a *API) watched(ctx context.Context, conversation string) {
+	t := time.NewTicker(watchedFor / 3) // so that one note may fail
+	defer t.Stop()
+	for {
+		if err := a.o.Log.Watched(ctx, conversation, a.o.Now().Add(watchedFor)); err != nil && ctx.Err() == nil {
+			a.o.Logger.WarnContext(ctx, "it was not noted that a conversation is watched", "conversation", conversation, "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+	}
 }
 
 // stillThe asks from time to time who reads, and ends the stream when it is somebody else or nobody. While that

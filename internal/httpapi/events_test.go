@@ -287,6 +287,30 @@ func TestStreamEnds(t *testing.T) {
 	})
 }
 
+// A reader is noted, and a stranger is not.
+func TestStreamIsNoted(t *testing.T) {
+	s := serve(t)
+	id := s.conversation("anna")
+	if a := s.do("boris", "GET", "/api/v1/conversations/"+id+"/events", ""); a.StatusCode != http.StatusNotFound {
+		t.Fatalf("a stranger: %d", a.StatusCode)
+	}
+	until := func() time.Time {
+		s.log.mu.Lock()
+		defer s.log.mu.Unlock()
+		return s.log.watched[id]
+	}
+	if !until().IsZero() {
+		t.Error("a stranger was noted")
+	}
+	before := time.Now()
+	st := s.open("anna", id, "")
+	s.streams.Close()
+	st.ended() // its goroutines have ended then
+	if got := until(); got.Before(before.Add(10*time.Minute)) || got.After(time.Now().Add(10*time.Minute)) {
+		t.Errorf("noted until %s", got)
+	}
+}
+
 // A reader that does not read holds up nobody.
 func TestStreamStalledReader(t *testing.T) {
 	s := serve(t)

@@ -57,6 +57,7 @@ type memory struct {
 	open    map[string][]chat.Confirmation
 	run     map[string]chat.Run
 	writes  int
+	watched map[string]time.Time // conversation → until when
 }
 
 func newMemory() *memory {
@@ -184,6 +185,16 @@ func (m *memory) Changed(conversation string) <-chan struct{} {
 		m.news[conversation] = make(chan struct{})
 	}
 	return m.news[conversation]
+}
+
+func (m *memory) Watched(_ context.Context, conversation string, until time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.watched == nil {
+		m.watched = map[string]time.Time{}
+	}
+	m.watched[conversation] = until
+	return nil
 }
 
 func (m *memory) ActiveRun(_ context.Context, conversation string) (chat.Run, bool, error) {

@@ -1,12 +1,15 @@
 package httpapi
 
-import "net/http"
+import (
+	"context"
+	"net/http"
+)
 
 // Handover signs people in on an origin of agentd's own, by the word of Superset's side.
 type Handover interface {
 	// Exchange takes a token, once, and returns the cookie of the session that it opens, and whose it is. Auth for a
 	// token that does not count.
-	Exchange(token string) (cookie *http.Cookie, user string, err error)
+	Exchange(ctx context.Context, token string) (cookie *http.Cookie, user string, err error)
 	// Ended returns the cookie that ends a session in the browser that gets it.
 	Ended() *http.Cookie
 }
@@ -24,7 +27,7 @@ func (a *API) handover(c *call) error {
 	if err := o.err(); err != nil {
 		return err
 	}
-	cookie, user, err := a.o.Handover.Exchange(token)
+	cookie, user, err := a.o.Handover.Exchange(c.Request().Context(), token)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ import (
 // door takes one token.
 type door struct{ taken []string }
 
-func (d *door) Exchange(token string) (*http.Cookie, string, error) {
+func (d *door) Exchange(_ context.Context, token string) (*http.Cookie, string, error) {
 	d.taken = append(d.taken, token)
 	if token != "good" {
 		return nil, "", fault.New(fault.Auth, "The hand-over is not valid.")
