@@ -21,13 +21,13 @@ func (b bounds) Bound(ctx context.Context, c tool.Call, r tool.Result) agent.Bou
 	return agent.Bounded(b.gate.Bound(ctx, c, r))
 }
 
-func (b bounds) Batch(ctx context.Context, calls []tool.Call, results []agent.Bounded) []agent.Bounded {
+func (b bounds) Batch(ctx context.Context, calls []tool.Call, raw []tool.Result, results []agent.Bounded) []agent.Bounded {
 	in := make([]offload.Bounded, len(results))
 	for i, r := range results {
 		in[i] = offload.Bounded(r)
 	}
 	out := make([]agent.Bounded, len(results))
-	for i, r := range b.gate.Batch(ctx, calls, in) {
+	for i, r := range b.gate.Batch(ctx, calls, raw, in) {
 		out[i] = agent.Bounded(r)
 	}
 	return out

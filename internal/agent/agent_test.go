@@ -39,7 +39,7 @@ func (p *rules) Version() string { return "v1" }
 type gate struct{}
 
 func (gate) Limit(string) int { return 4000 }
-func (gate) Batch(_ context.Context, _ []tool.Call, r []agent.Bounded) []agent.Bounded {
+func (gate) Batch(_ context.Context, _ []tool.Call, _ []tool.Result, r []agent.Bounded) []agent.Bounded {
 	return r
 }
 func (gate) Bound(_ context.Context, _ tool.Call, r tool.Result) agent.Bounded {

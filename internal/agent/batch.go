@@ -20,14 +20,14 @@ func (r *run) tight(calls []chat.ToolCall) bool {
 // release shares the budget among the results that were held back, and records them in the order of their calls.
 func (r *run) release(ctx context.Context) error {
 	r.holding = false
-	calls, results := make([]tool.Call, len(r.held)), make([]Bounded, len(r.held))
+	calls, raw, results := make([]tool.Call, len(r.held)), make([]tool.Result, len(r.held)), make([]Bounded, len(r.held))
 	for i, f := range r.held {
-		calls[i], results[i] = f.Call, f.bounded
+		calls[i], raw[i], results[i] = f.Call, f.result, f.bounded
 	}
 	if len(calls) == 0 {
 		return nil
 	}
-	for i, b := range r.o.Gate.Batch(ctx, calls, results) {
+	for i, b := range r.o.Gate.Batch(ctx, calls, raw, results) {
 		f := r.held[i]
 		f.bounded = b
 		if err := r.record(ctx, f); err != nil {

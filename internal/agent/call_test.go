@@ -230,7 +230,7 @@ type lean struct {
 	batched int
 }
 
-func (g *lean) Batch(_ context.Context, _ []tool.Call, r []agent.Bounded) []agent.Bounded {
+func (g *lean) Batch(_ context.Context, _ []tool.Call, _ []tool.Result, r []agent.Bounded) []agent.Bounded {
 	g.batched = len(r)
 	for i := range r {
 		r[i].Text = "shortened"

@@ -37,7 +37,7 @@ var update = flag.Bool("update", false, "write what the conversations come to")
 // TestConversations plays whole conversations: the real tools on the mock Superset, the built-in policy, the real
 // gate and log, and a scripted model. A file has
 //
-//	-- setup --    {"roles": […], "env": "…", "view": {…}}
+//	-- setup --    {"roles": […], "env": "…", "view": {…}, "batch_chars": …}
 //	-- model --    rounds, divided by ---: lines "call NAME ARGS" and "text WORDS"
 //	-- user --     what a person and the world do, in order: say, approve, reject, edit, retry, cancel, fault
 //	-- events --   what comes of it
@@ -112,6 +112,7 @@ func newStage(t *testing.T, setup, rounds []byte) *stage {
 		Roles []string       `json:"roles"`
 		Env   string         `json:"env"`
 		View  uicontext.View `json:"view"`
+		Batch int            `json:"batch_chars"`
 	}
 	in.Roles, in.Env = []string{"Admin"}, "ss-dev"
 	if len(bytes.TrimSpace(setup)) > 0 {
@@ -142,7 +143,7 @@ func newStage(t *testing.T, setup, rounds []byte) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate := offload.New(artifact.New(log, bucket, artifact.Options{}), offload.Options{})
+	gate := offload.New(artifact.New(log, bucket, artifact.Options{}), offload.Options{BatchChars: in.Batch})
 	set, err := tool.NewSet(append(supersettools.New(supersettools.Deps{Environments: envs, Backups: gate, Capabilities: nobody{}}), gate.Tool())...)
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +155,7 @@ func newStage(t *testing.T, setup, rounds []byte) *stage {
 	s.model = llmtest.NewScript(t, parseRounds(t, rounds)...)
 	svc = agent.New(agent.Options{
 		Store: log, Model: s.model, Policy: pol, Gate: gated{gate}, Tools: set,
-		Limits:       agent.Limits{RetryDelay: time.Millisecond, ReadTimeout: time.Second, WriteTimeout: time.Second},
+		Limits:       agent.Limits{RetryDelay: time.Millisecond, ReadTimeout: time.Second, WriteTimeout: time.Second, BatchChars: in.Batch},
 		Environments: []agent.Environment{{ID: "ss-dev", Class: "dev"}},
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -182,7 +183,16 @@ func (g gated) Limit(name string) int { return g.gate.Limit(name) }
 func (g gated) Bound(ctx context.Context, c tool.Call, r tool.Result) agent.Bounded {
 	return agent.Bounded(g.gate.Bound(ctx, c, r))
 }
-func (g gated) Batch(_ context.Context, _ []tool.Call, r []agent.Bounded) []agent.Bounded { return r }
+func (g gated) Batch(ctx context.Context, calls []tool.Call, raw []tool.Result, results []agent.Bounded) []agent.Bounded {
+	in := make([]offload.Bounded, len(results))
+	for i, r := range results {
+		in[i] = offload.Bounded(r)
+	}
+	for i, r := range g.gate.Batch(ctx, calls, raw, in) {
+		results[i] = agent.Bounded(r)
+	}
+	return results
+}
 
 type nobody struct{}
 

@@ -71,8 +71,9 @@ type (
 		Bound(ctx context.Context, c tool.Call, r tool.Result) Bounded
 		// Limit is how many characters the model gets at most of one result of a tool.
 		Limit(tool string) int
-		// Batch keeps the results of one step together within their budget. calls[i] made results[i].
-		Batch(ctx context.Context, calls []tool.Call, results []Bounded) []Bounded
+		// Batch keeps the results of one step together within their budget. calls[i] made raw[i], which was
+		// bounded to results[i].
+		Batch(ctx context.Context, calls []tool.Call, raw []tool.Result, results []Bounded) []Bounded
 	}
 
 	// References resolves arguments that name stored results before they are bound.

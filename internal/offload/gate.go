@@ -6,7 +6,6 @@ package offload
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"strings"
 	"unicode/utf8"
@@ -92,21 +91,24 @@ func (g *Gate) Limit(tool string) int {
 // decision and in the text, and a call that went well stays one that went well. It closes the result.
 func (g *Gate) Bound(ctx context.Context, c tool.Call, r tool.Result) Bounded {
 	defer r.Close()
-	limit := g.Limit(c.Name)
+	return g.bound(ctx, c, r, g.Limit(c.Name), nil)
+}
+
+// bound makes a result fit a limit. was is what it was bounded to before, where the budget of its step asks for less.
+func (g *Gate) bound(ctx context.Context, c tool.Call, r tool.Result, limit int, was *Bounded) Bounded {
 	say := frame(r, limit)
-	out, shown := g.preview(c, r, limit-say.size())
-	if out.Renamed > 0 {
+	room := limit - say.size()
+	out, shown := g.preview(c, &r, room)
+	if out.Renamed > 0 && was == nil {
 		g.o.Log.WarnContext(ctx, "reserved keys of a tool's output were renamed", "tool", c.Name, "call", c.ID, "keys", out.Renamed)
 	}
 	b := Bounded{Summary: r.Summary, Artifact: r.Artifact}
 	if shown {
 		b.Preview = &out.Preview
-		complete(&out, r)
-		if c.Name == ReadArtifact && out.Preview.Returned != nil {
-			out.Preview.Total = r.Total
-			if r.Bounded {
-				out.Preview.Completeness, out.Preview.BoundedBy = chat.Incomplete, []string{chat.BoundByPreview}
-			}
+		if was != nil && was.Preview != nil {
+			bounds(&out, c, r, was.Preview)
+		} else {
+			bounds(&out, c, r, nil)
 		}
 	}
 	if r.Artifact == nil && shown && (out.Cut || r.Keep) && c.Name != ReadArtifact {
@@ -115,7 +117,8 @@ func (g *Gate) Bound(ctx context.Context, c tool.Call, r tool.Result) Bounded {
 	if b.Summary == "" {
 		b.Summary = count(out)
 	}
-	say.notice = notice(out, b.Artifact, g.o.Narrowing[c.Name], c.Name == ReadArtifact, limit-say.size()-utf8.RuneCountInString(out.Text))
+	w := ending{out: out, artifact: b.Artifact, narrowing: g.o.Narrowing[c.Name], reading: c.Name == ReadArtifact, batch: was != nil}
+	say.notice = w.notice(room - utf8.RuneCountInString(out.Text))
 	b.Text = say.around(out.Text)
 	return b
 }
@@ -123,19 +126,43 @@ func (g *Gate) Bound(ctx context.Context, c tool.Call, r tool.Result) Bounded {
 // reserved are the keys that only agentd may speak with.
 var reserved = []string{"_artifact", "_artifact_uri", "_missing_uris"}
 
-// preview leaves room for the notice where it cuts. shown is false where there is no payload.
-func (g *Gate) preview(c tool.Call, r tool.Result, room int) (out summarise.Out, shown bool) {
-	room = max(room, 1)
-	o := summarise.Options{Limit: room, Notice: min(noticeRoom, room/2), Total: r.Total, More: r.Bounded, Reserved: reserved, Tail: logLike(r.Data)}
-	if r.Keep && r.Artifact == nil { // there will be a notice, cut or not
-		o.Limit, o.Notice = room-o.Notice, 0
+// preview leaves room for the notice where it cuts. shown is false where there is no payload. What stands beside a
+// list may tell of more than the tool said; then it is noted in r.
+func (g *Gate) preview(c tool.Call, r *tool.Result, room int) (out summarise.Out, shown bool) {
+	o := summarise.Options{Limit: max(room, 1), Reserved: reserved, Tail: logLike(r.Data)}
+	o.Notice = min(noticeRoom, o.Limit/2)
+	reading := c.Name == ReadArtifact
+	if !reading { // a page counts itself; its place in the whole stands in the summary
+		o.Total, o.More = r.Total, r.Bounded
 	}
-	if c.Name == ReadArtifact { // a page counts itself; its place in the whole stands in the summary
-		o.Total, o.More = nil, false
-	} else if r.Bounded || r.Total != nil {
-		o.Limit -= min(sourceRoom, room/4) // an uncut result says so too
-		o.Notice -= min(sourceRoom, room/4)
+	if out, shown = look(*r, o); !shown {
+		return out, shown
 	}
+	if !reading && beside(out, r) {
+		o.Total, o.More = r.Total, r.Bounded
+		out, _ = look(*r, o)
+	}
+	if out.Cut {
+		return out, shown
+	}
+	// What fits may have to be told of all the same.
+	need := 0
+	if r.Keep && r.Artifact == nil {
+		need = o.Notice
+	} else if !reading {
+		told := out
+		bounds(&told, c, *r, nil)
+		need = utf8.RuneCountInString(ending{out: told}.seen()) + 1
+	}
+	if left := o.Limit - need; need > 1 && utf8.RuneCountInString(out.Text) > left && left > 0 {
+		o.Limit, o.Notice = left, min(o.Notice, left/2)
+		out, _ = look(*r, o)
+	}
+	return out, shown
+}
+
+// look previews a payload as what it is.
+func look(r tool.Result, o summarise.Options) (out summarise.Out, shown bool) {
 	switch {
 	case r.Rows != nil:
 		if r.Rows.Stream != nil {
@@ -169,46 +196,6 @@ func list(rows []json.RawMessage) []byte {
 		b = append(b, r...)
 	}
 	return append(b, ']')
-}
-
-// complete says whether the result was seen to its end. An empty result, and one that is no collection and was
-// not cut, says nothing.
-func complete(out *summarise.Out, r tool.Result) {
-	p := &out.Preview
-	collection := out.Kind == summarise.List || out.Kind == summarise.Table
-	if collection && out.Count == 0 || !collection && !out.Cut {
-		p.Returned, p.Total = nil, nil
-		return
-	}
-	source := collection && (r.Bounded || r.Total != nil && *r.Total > out.Count)
-	if source {
-		p.BoundedBy = append(p.BoundedBy, chat.BoundBySource)
-	}
-	if out.Cut {
-		p.BoundedBy = append(p.BoundedBy, chat.BoundByPreview)
-	}
-	switch {
-	case source || out.Cut:
-		p.Completeness = chat.Incomplete
-	case out.Partial:
-		p.Completeness = chat.Unsure
-	default:
-		p.Completeness = chat.Complete
-	}
-}
-
-// count is a summary of a result that came without one.
-func count(out summarise.Out) string {
-	p := out.Preview
-	switch {
-	case p.Returned == nil:
-		return ""
-	case p.Total != nil && *p.Total != *p.Returned:
-		return fmt.Sprintf("%d of %d items.", *p.Returned, *p.Total)
-	case p.Total == nil:
-		return fmt.Sprintf("%d items, and there are more.", *p.Returned)
-	}
-	return fmt.Sprintf("%d items.", *p.Returned)
 }
 
 // join puts lines together, without the empty ones.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 
 	"agentd/internal/artifact"
 	"agentd/internal/chat"
@@ -50,8 +51,9 @@ func (g *Gate) keep(ctx context.Context, c tool.Call, r tool.Result, out *summar
 		g.o.Log.WarnContext(ctx, "a result was not stored", "tool", c.Name, "call", c.ID, "decision", d, "err", err)
 		return &chat.Artifact{Decision: d}
 	}
-	if bound = cmp.Or(p.bound, bound); bound != "" {
+	if bound = cmp.Or(p.bound, bound); bound != "" && (p.bound != "" || out.Cut) { // a preview of all is complete whatever is stored
 		out.Preview.BoundedBy = append(out.Preview.BoundedBy, bound)
+		out.Preview.Completeness = chat.Incomplete
 	}
 	return m.Artifact()
 }
@@ -124,7 +126,7 @@ func wholeOf(r tool.Result, out summarise.Out) payload {
 		return p
 	case r.Rows != nil:
 		return itemsOf(list(r.Rows.Rows), "")
-	case out.Kind == summarise.List && !out.Partial && (out.Main == "" || out.Siblings):
+	case out.Kind == summarise.List && !out.Partial && (out.Main == "" || out.Siblings && !strings.HasPrefix(out.Main, summarise.RenamedPrefix)):
 		return itemsOf(r.Data, out.Main)
 	case out.Kind == summarise.Prose && startsWith(r.Data, '"'):
 		if text, err := jsontext.AppendUnquote(nil, r.Data); err == nil {

@@ -129,14 +129,16 @@ func (g *Gate) read(ctx context.Context, who artifact.Owner, id string, q artifa
 		return tool.Result{}, err
 	}
 	if m.Format != chat.FormatRows {
-		return pieceOf(p), nil
+		return pieceOf(p, q), nil
 	}
 	return pageOf(p, q), nil
 }
 
-func pieceOf(p artifact.Page) tool.Result {
+func pieceOf(p artifact.Page, q artifact.Query) tool.Result {
 	r := tool.Result{Data: quote(nil, p.Text), Summary: "A piece of the stored " + p.Meta.Format + "."}
 	r.Bounded, r.Hint = goOn(p)
+	r.Bounded = r.Bounded || q.Cursor != ""
+	covers(&r, p)
 	return r
 }
 
@@ -166,10 +168,19 @@ func pageOf(p artifact.Page, q artifact.Query) tool.Result {
 	}
 	r.Bounded, r.Hint = goOn(p)
 	r.Bounded = r.Bounded || p.Start > 0
-	if p.EOF && p.Meta.Coverage == chat.CoveragePrefix {
-		r.Warnings = append(r.Warnings, "The source had more than what was stored.")
-	}
+	covers(&r, p)
 	return r
+}
+
+// covers says of a page that what is stored is not, or may not be, all that the source had.
+func covers(r *tool.Result, p artifact.Page) {
+	switch p.Meta.Coverage {
+	case chat.CoveragePrefix:
+		r.Source = chat.Incomplete
+		r.Warnings = append(r.Warnings, "The source had more than what was stored.")
+	case chat.CoverageUnknown:
+		r.Source = chat.Unsure
+	}
 }
 
 // goOn says how to get the next page.

@@ -2,6 +2,7 @@ package offload
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -11,38 +12,36 @@ import (
 	"agentd/internal/tool"
 )
 
-const (
-	noticeRoom = 620 // characters that the longest notice takes
-	sourceRoom = 200 // of them for what the source left out
-)
+// noticeRoom is how many characters the longest notice takes.
+const noticeRoom = 640
 
 // framed is what stands around a preview: a sentence before it, warnings and the notice behind it.
 type framed struct {
 	before, after, notice string
 }
 
-// frame takes a sentence, warnings and links into the text, together at most a quarter of it, and the hint whole.
+// frame takes the hint whole, or not at all where there is no room for it, and a sentence, warnings and links into
+// the text, together at most a quarter of it.
 func frame(r tool.Result, limit int) framed {
 	var f framed
-	room := limit / 4
-	f.before = cut(r.Summary, room/2)
-	room -= utf8.RuneCountInString(f.before)
 	var behind []string
-	add := func(line string) {
-		if n := utf8.RuneCountInString(line) + 1; n <= room {
+	room, left := limit/4, limit-1 // one character is for the payload
+	add := func(line string, most int) {
+		if n := utf8.RuneCountInString(line) + 1; line != "" && n <= most {
 			behind = append(behind, line)
-			room -= n
+			room, left = room-n, left-n
 		}
 	}
-	if r.Hint != "" {
-		behind = append(behind, r.Hint)
-		room -= utf8.RuneCountInString(r.Hint) + 1
+	add(r.Hint, left)
+	if f.before = cut(r.Summary, min(limit/8, left-1)); f.before != "" {
+		n := utf8.RuneCountInString(f.before)
+		room, left = room-n, left-n-1
 	}
 	for _, w := range r.Warnings {
-		add("Warning: " + w)
+		add("Warning: "+w, min(room, left))
 	}
 	for _, l := range r.Links {
-		add("Link: " + l.Title + " " + l.URL)
+		add("Link: "+l.Title+" "+l.URL, min(room, left))
 	}
 	f.after = join(behind...)
 	return f
@@ -71,23 +70,40 @@ func (f framed) size() int {
 
 func (f framed) around(text string) string { return join(f.before, text, f.after, f.notice) }
 
+// ending is what is said behind a preview.
+type ending struct {
+	out       summarise.Out
+	artifact  *chat.Artifact
+	narrowing []string // arguments that the tool has
+	reading   bool     // a page of a stored result
+	batch     bool     // cut once more for the budget of the step
+}
+
 // notice tells the model how much it sees, how to read more, and that repeating the call gives the same. It is
 // shorter where there is less room, and the pointer is the last to go. Advice names arguments that the tool has.
-func notice(out summarise.Out, a *chat.Artifact, narrowing []string, reading bool, room int) string {
+func (e ending) notice(room int) string {
 	room-- // its line break
-	seen, pointer, how := seen(out), "", ""
+	seen, pointer, how := e.seen(), "", ""
+	again := " Repeating this call gives the same cut."
+	if e.batch {
+		again = " The results of this step were too large together; called alone, it shows more."
+	}
+	a := e.artifact
 	switch {
-	case reading:
+	case e.reading:
+		if e.batch {
+			how = strings.TrimSpace(again)
+		}
 	case a != nil && a.Decision == chat.ArtifactCreated:
 		pointer = "_artifact_uri: " + URI(a.ID)
 		how = stored(a)
-		if out.Cut {
-			how += " Repeating this call gives the same cut."
+		if e.out.Cut {
+			how += again
 		}
-	case a != nil && out.Cut:
-		how = "The whole was not stored: " + reason(a.Decision) + " Repeating this call gives the same cut."
-		if len(narrowing) > 0 {
-			how += " Ask for less with " + strings.Join(narrowing, ", ") + "."
+	case a != nil && e.out.Cut:
+		how = "The whole was not stored: " + reason(a.Decision) + again
+		if len(e.narrowing) > 0 {
+			how += " Ask for less with " + strings.Join(e.narrowing, ", ") + "."
 		}
 	}
 	for _, s := range []string{join(seen, how, pointer), join(how, pointer), join(seen, pointer), pointer, seen} {
@@ -98,22 +114,39 @@ func notice(out summarise.Out, a *chat.Artifact, narrowing []string, reading boo
 	return ""
 }
 
-// seen says how many of how many are shown, where that is not all.
-func seen(out summarise.Out) string {
-	p := out.Preview
-	if p.Completeness != chat.Incomplete || p.Returned == nil {
+// seen says how many of how many are shown, where that is not all, or may not be.
+func (e ending) seen() string {
+	p := e.out.Preview
+	if p.Returned == nil {
 		return ""
 	}
 	s := fmt.Sprintf("Shown: %d", *p.Returned)
 	if p.Total != nil {
 		s += fmt.Sprintf(" of %d", *p.Total)
 	}
-	for _, by := range p.BoundedBy {
-		if by == chat.BoundBySource {
-			s += fmt.Sprintf("; the source gave %d and has more", out.Count)
-		}
+	switch {
+	case p.Completeness == chat.Unsure:
+		return s + "; the source does not say whether it has more."
+	case p.Completeness != chat.Incomplete:
+		return ""
+	case !e.reading && slices.Contains(p.BoundedBy, chat.BoundBySource): // a page has a warning of its own
+		s += fmt.Sprintf("; the source gave %d and has more", e.out.Count)
 	}
 	return s + "."
+}
+
+// count is a summary of a result that came without one.
+func count(out summarise.Out) string {
+	p := out.Preview
+	switch {
+	case p.Returned == nil:
+		return ""
+	case p.Total != nil && *p.Total != *p.Returned:
+		return fmt.Sprintf("%d of %d items.", *p.Returned, *p.Total)
+	case p.Total == nil && p.Completeness == chat.Incomplete:
+		return fmt.Sprintf("%d items, and there are more.", *p.Returned)
+	}
+	return fmt.Sprintf("%d items.", *p.Returned)
 }
 
 func stored(a *chat.Artifact) string {

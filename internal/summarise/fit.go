@@ -15,6 +15,7 @@ const (
 // fitter renders nodes within a budget and notes what it had to leave out.
 type fitter struct {
 	notes []string
+	first []bool // of a row's cells, those that go before the others
 }
 
 // least is the smallest size that n can be rendered in.
@@ -150,25 +151,36 @@ func (f *fitter) array(b []byte, n *node, budget int, path string, row bool) []b
 }
 
 func (f *fitter) row(b []byte, n *node, left int, path string) []byte {
-	var wants []int
+	var may, says []int
 	for i, k := range n.kids {
 		cost := k.least() + min(i, 1)
 		if cost > left {
 			break
 		}
 		left -= cost
-		wants = append(wants, k.size-k.least())
+		may = append(may, k.least())
+		say := 0
+		if i < len(f.first) && f.first[i] {
+			say = min(k.size, keptSize) - k.least()
+		}
+		says = append(says, say)
 	}
-	extra := Share(left, wants)
-	for i := range wants {
+	for i, more := range Share(left, says) {
+		may[i] += more
+		left -= more
+	}
+	wants := make([]int, len(may))
+	for i := range may {
+		wants[i] = n.kids[i].size - may[i]
+	}
+	for i, more := range Share(left, wants) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		k := n.kids[i]
-		b = f.append(b, k, k.least()+extra[i], fmt.Sprintf("%s/%d", path, i), false)
+		b = f.append(b, n.kids[i], may[i]+more, fmt.Sprintf("%s/%d", path, i), false)
 	}
-	if int64(len(wants)) < n.count {
-		f.note(path, "first %d of %d items", len(wants), n.count)
+	if int64(len(may)) < n.count {
+		f.note(path, "first %d of %d items", len(may), n.count)
 	}
 	return append(b, ']')
 }

@@ -227,3 +227,37 @@ func TestTheTailOfFlags(t *testing.T) {
 		}
 	}
 }
+
+func TestShare(t *testing.T) {
+	for _, c := range []struct {
+		total int
+		wants []int
+		got   string
+	}{
+		{12, []int{4, 4, 4}, "[4 4 4]"}, {11, []int{4, 4, 4}, "[4 4 3]"}, {10, []int{4, 4, 4}, "[4 3 3]"}, {13, []int{4, 4, 4}, "[4 4 4]"},
+		{100, []int{10, 200, 50}, "[10 45 45]"}, {100, []int{200, 10, 30}, "[60 10 30]"}, {101, []int{200, 10, 300}, "[46 10 45]"},
+		{2, []int{5, 5, 5}, "[1 1 0]"}, {0, []int{1, 0}, "[0 0]"}, {-1, []int{1}, "[0]"}, {5, nil, "[]"}, {7, []int{0, 3, -2, 9}, "[0 3 0 4]"},
+	} {
+		if got := fmt.Sprint(summarise.Share(c.total, c.wants)); got != c.got {
+			t.Errorf("%d among %d: %s, want %s", c.total, c.wants, got, c.got)
+		}
+	}
+}
+
+// What a table is about stays whole while the rest of a row shrinks, and rows that would say nothing are left out.
+func TestKeptColumns(t *testing.T) {
+	cols := []chat.Column{{Name: "note"}, {Name: "uuid"}, {Name: "n"}}
+	uuid := "8f6c5a2e-0000-4000-8000-000000000001"
+	row := json.RawMessage(`["` + strings.Repeat("n", 5000) + `","` + uuid + `",7]`)
+	for limit, most := range map[int]int{4000: 5, 900: 3, 500: 1} {
+		out, err := summarise.Rows(cols, []json.RawMessage{row, row, row, row, row, row}, summarise.Options{Limit: limit})
+		if err != nil || len(out.Preview.Rows) == 0 || len(out.Preview.Rows) > most {
+			t.Fatalf("limit %d: %d rows, %v", limit, len(out.Preview.Rows), err)
+		}
+		for _, r := range out.Preview.Rows {
+			if !strings.Contains(string(r), uuid) || len(r) < 100 {
+				t.Errorf("limit %d: row %s", limit, r)
+			}
+		}
+	}
+}

@@ -9,7 +9,7 @@ import (
 const (
 	noteShare = 6   // the list of what was cut gets at most a sixth of the room
 	noteRoom  = 240 // and no more than this
-	usefulRow = 60  // below this many characters an item says little: fewer items then
+	usefulRow = 200 // below this many characters of it an item says little: fewer items then
 )
 
 // render makes the preview of an input that does not fit.
@@ -105,12 +105,12 @@ func (f *fitter) lines(kids []*node, room int) [][]byte {
 	var wants []int
 	for ; k > 0; k-- {
 		wants = wants[:0]
-		sum := 0
+		useful := 0
 		for _, n := range kids[:k] {
 			wants = append(wants, n.size)
-			sum += n.size + 1
+			useful += min(n.size, usefulRow) + 1
 		}
-		if sum <= room || (room-k)/k >= usefulRow || k == 1 {
+		if useful <= room || k == 1 {
 			break
 		}
 	}

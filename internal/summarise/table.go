@@ -71,6 +71,10 @@ func Rows(cols []chat.Column, rows []json.RawMessage, o Options) (Out, error) {
 		header = columnsWord + string(b)
 		room -= utf8.RuneCount(b)
 	}
+	f.first = make([]bool, len(cols))
+	for i, c := range cols {
+		f.first[i] = kept[c.Name]
+	}
 	lines := f.lines(kids, room)
 	text := w.head() + header
 	for _, l := range lines {

@@ -107,6 +107,10 @@ type Result struct {
 	Hint     string // for the model only, never shortened: the cursor of the next page
 	Keep     bool   // the whole was asked for: it is kept as an artifact whatever the preview shows
 
+	// Source is chat.Unsure where the source does not say whether it has more. A page of a stored result, which
+	// is Bounded where it is not all that is stored, has here whether that was all of the source.
+	Source chat.Completeness
+
 	// Artifact is set by tools that stored their payload themselves, as a backup or an export.
 	Artifact *chat.Artifact
 }
