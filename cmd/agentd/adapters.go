@@ -52,6 +52,9 @@ func (c *capabilities) Capabilities(ctx context.Context, call tool.Call) (supers
 		}
 		out.Environments = append(out.Environments, info)
 	}
+	for _, s := range got.Servers {
+		out.Servers = append(out.Servers, supersettools.ServerInfo(s))
+	}
 	for _, t := range got.Offered {
 		out.Tools = append(out.Tools, supersettools.ToolInfo{Name: t.Name, Risk: tool.Risk(t.Risk)})
 	}

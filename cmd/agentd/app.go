@@ -112,7 +112,7 @@ func newApp(ctx context.Context, cfg config.Config, mocked map[string]bool, log 
 	}
 	a.work = agent.New(agent.Options{
 		Store: a.log, Model: model, ModelName: modelName(cfg), Policy: rules, Gate: bounds{a.gate}, References: refs, Permissions: permissions{envs},
-		Tools: tools, More: refs.client.Tools, Environments: configured(cfg), Reachable: reachable(envs), Risk: table, Limits: limits(cfg), Logger: log,
+		Tools: tools, More: refs.client.Tools, Servers: refs.servers, Environments: configured(cfg), Reachable: reachable(envs), Risk: table, Limits: limits(cfg), Logger: log,
 	})
 	caps.work = a.work
 	a.worker.Store(a.work)
@@ -193,7 +193,7 @@ func (a *app) openAPI(cfg config.Config, log *slog.Logger) error {
 	}
 	o := httpapi.Options{
 		Identity: who, Log: a.log, Work: a.work, Surroundings: a.work, Streams: a.streams, Simulator: a.work,
-		Audit: a.log, Feedback: a.log, Memories: a.log, Artifacts: a.store, Memory: a.memory,
+		Audit: a.log, Feedback: a.log, Memories: a.log, Artifacts: a.store, Memory: a.memory, Servers: a.outside.diagnostics,
 		Environments: configured(cfg), MessageChars: cfg.Limits.MessageChars, BasePath: cfg.BasePath, FrameAncestors: cfg.Web.FrameAncestors, LoginURL: loginURL(cfg),
 		Model:      httpapi.ModelInfo{Provider: cfg.LLM.Provider, Name: cfg.LLM.Model, Offline: cfg.LLM.Provider == config.Offline},
 		ActiveRuns: a.engine.Running, Logger: log,
@@ -213,6 +213,7 @@ func (a *app) openAPI(cfg config.Config, log *slog.Logger) error {
 	}
 	if cfg.Telemetry.Metrics {
 		o.Metrics = prometheus.NewRegistry()
+		a.outside.measure(o.Metrics)
 	}
 	a.api, err = httpapi.New(o)
 	return err

@@ -5,11 +5,14 @@ import (
 	"log/slog"
 	"time"
 
+	"agentd/internal/agent"
 	"agentd/internal/artifact"
 	"agentd/internal/config"
 	"agentd/internal/mcpclient"
 	"agentd/internal/offload"
 	"agentd/internal/tool"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // outside are the tools of the configured MCP servers, and the references in calls of them.
@@ -52,6 +55,46 @@ func (o *outside) Resolve(ctx context.Context, c tool.Call) (tool.Call, error) {
 		return refs.Resolve(ctx, c)
 	}
 	return o.References.Resolve(ctx, c)
+}
+
+// servers tells how each MCP server stands.
+func (o *outside) servers() []agent.ServerStatus {
+	out := []agent.ServerStatus{}
+	for _, s := range o.client.Status() {
+		out = append(out, agent.ServerStatus{Name: s.Server, State: s.State()})
+	}
+	return out
+}
+
+// diagnostics adds to servers how many of their tools there are, and how many cannot be offered. Why stands in the log.
+func (o *outside) diagnostics() any {
+	type server struct {
+		agent.ServerStatus
+		Since   time.Time `json:"since"`
+		Tools   int       `json:"tools"`
+		LeftOut int       `json:"left_out"`
+	}
+	out := struct {
+		Servers []server `json:"servers"`
+	}{[]server{}}
+	for _, s := range o.client.Status() {
+		out.Servers = append(out.Servers, server{agent.ServerStatus{Name: s.Server, State: s.State()}, s.Since, s.Tools, len(s.Skipped)})
+	}
+	return out
+}
+
+// measure makes a gauge of each server: 1 while it is up.
+func (o *outside) measure(r *prometheus.Registry) {
+	for i, s := range o.client.Status() {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "agentd_mcp_server_up", Help: "1 while an MCP server answers, else 0.", ConstLabels: prometheus.Labels{"server": s.Server},
+		}, func() float64 {
+			if o.client.Status()[i].Up {
+				return 1
+			}
+			return 0
+		}))
+	}
 }
 
 // firstTry is how long the start waits for MCP servers. One that takes longer brings its tools when it can.

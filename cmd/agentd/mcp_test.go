@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -154,5 +155,107 @@ func TestMCPListChanged(t *testing.T) {
 	p = demo(t, t.TempDir(), append(s.flags(), "--auth.dev.roles", "Alpha")...)
 	if got := fmt.Sprint(p.must(200, "GET", "/capabilities", nil)); strings.Contains(got, "mcp__shop") {
 		t.Errorf("without its server: %s", got)
+	}
+}
+
+// TestMCPCard: a write takes rows by reference. The card says what the reference stands for; what is approved is sent
+// whole; what is gone by then is not sent, and the model is told.
+func TestMCPCard(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		t.Run(fmt.Sprintf("gone=%v", gone), func(t *testing.T) {
+			s := newShop(t)
+			s.add("load", `{"type":"object","properties":{"request":{"$ref":"#/$defs/Load"}},"required":["request"],"$defs":{"Load":{"type":"object","additionalProperties":false,"required":["rows"],`+
+				`"properties":{"rows":{"anyOf":[{"type":"array","items":{"type":"array"}},{"type":"null"}]},"title":{"type":"string"}}}}}`, nil, func() *mcp.CallToolResult {
+				s.orders.Add(1)
+				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "loaded"}}}
+			})
+			after := `"when": {"result": "loaded"}`
+			if gone {
+				after = `"when": {"result": "_missing_uris"}`
+			}
+			m := scripted(t, `{"rounds": [
+				{"when": {"tools": ["mcp__shop__load"]}, "calls": [{"id": "a", "name": "mcp__shop__rows"}]},
+				{"calls": [{"id": "b", "name": "mcp__shop__load", "args": {"request": {"rows_uri": "${find:agentd.artifact:///art_[A-Za-z0-9]+}", "title": "Shops"}}}]},
+				{`+after+`, "text": ["Done."]}]}`)
+			p := demo(t, t.TempDir(), append(m.flags(), s.flags()...)...)
+			c := p.conversation()
+			_, es := p.say(c, 0, map[string]any{"message": "Load the shops", "env_id": "ss-dev"})
+			card := find(t, es, "confirm_required")
+			if got, want := fmt.Sprint(card.data["preview"].(map[string]any)["notes"]), "[request/rows_uri passes on 500 rows that mcp__shop__rows gave.]"; got != want {
+				t.Errorf("the card says %s, want %s", got, want)
+			}
+			if strings.Contains(fmt.Sprint(card.data), "shop 499") {
+				t.Error("the card holds the rows")
+			}
+			if gone {
+				p.must(204, "DELETE", "/artifacts/"+find(t, es, "tool_result").data["artifact"].(map[string]any)["id"].(string), nil)
+			}
+			es = p.decide(c, last(es), card, map[string]any{"decision": "approve"})
+			if gone {
+				if got := summary(es); got != "resolved:approved tool_error:invalid finished:answered" || s.orders.Load() != 0 {
+					t.Errorf("events %s, executed %d times", got, s.orders.Load())
+				}
+				m.complete()
+				return
+			}
+			if got := summary(es); got != "resolved:approved tool_start tool_result finished:answered" || s.orders.Load() != 1 {
+				t.Errorf("events %s, executed %d times", got, s.orders.Load())
+			}
+			var loaded struct {
+				Request struct {
+					Rows  [][]any `json:"rows"`
+					Title string  `json:"title"`
+				} `json:"request"`
+			}
+			if err := json.Unmarshal([]byte(s.args.Load().(string)), &loaded); err != nil || len(loaded.Request.Rows) != 500 || loaded.Request.Rows[499][1] != "shop 499" || loaded.Request.Title != "Shops" {
+				t.Errorf("load got %.300s, %v", s.args.Load(), err)
+			}
+			if strings.Contains(fmt.Sprint(es), "shop 499") {
+				t.Error("the log holds the rows")
+			}
+			m.complete()
+		})
+	}
+}
+
+// TestMCPStatus: whether a server answers is told to people, to the model and to whoever watches, by name and state
+// and without its address.
+func TestMCPStatus(t *testing.T) {
+	s := newShop(t)
+	m := scripted(t, `{"rounds": [{"calls": [{"id": "a", "name": "show_capabilities"}]}, {"when": {"result": "MCP servers are missing, since they do not answer: gone."}, "text": ["It is away."]}]}`)
+	flags := strings.Replace(s.flags()[1], "[{", "[{name: gone, url: 'http://127.0.0.1:1/secret-path'}, {", 1)
+	p := demo(t, t.TempDir(), append(m.flags(), "--mcp-servers", flags)...)
+	c := p.conversation()
+	if _, es := p.say(c, 0, map[string]any{"message": "What can I do?"}); summary(es) != "tool_start tool_result finished:answered" {
+		t.Errorf("events %s", summary(es))
+	}
+	m.complete()
+	want := "[map[name:gone state:down] map[name:shop state:up]]"
+	if got := fmt.Sprint(p.must(200, "GET", "/capabilities", nil)["mcp_servers"]); got != want {
+		t.Errorf("capabilities: %s, want %s", got, want)
+	}
+	read := func() string {
+		resp, err := http.Get(p.url + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	servers := func() []any { return p.must(200, "GET", "/diagnostics/mcp", nil)["servers"].([]any) }
+	got := servers()
+	if len(got) != 2 || got[0].(map[string]any)["state"] != "down" || got[1].(map[string]any)["state"] != "up" || got[1].(map[string]any)["tools"] != float64(5) {
+		t.Errorf("diagnostics: %v", got)
+	}
+	metrics := read()
+	if !strings.Contains(metrics, `agentd_mcp_server_up{server="gone"} 0`) || !strings.Contains(metrics, `agentd_mcp_server_up{server="shop"} 1`) {
+		t.Error("metrics do not tell which server is up")
+	}
+	if all := fmt.Sprint(got) + metrics; strings.Contains(all, "secret-path") {
+		t.Error("an address is told")
 	}
 }

@@ -21,7 +21,7 @@ func (s *Service) Capabilities(ctx context.Context, who chat.Identity, view uico
 		classes = []string{s.class(env)}
 	}
 	o := toolfilter.Offer(s.tools(), func(class, name string) bool { return s.o.Policy.Allows(who.Roles, class, name) }, classes, view, toolfilter.State{})
-	out := Capabilities{User: who.User, Roles: who.Roles, Environments: s.Environments(ctx), Model: s.o.ModelName, Offered: []OfferedTool{}, Hidden: []HiddenTool{}}
+	out := Capabilities{User: who.User, Roles: who.Roles, Environments: s.Environments(ctx), Servers: s.Servers(), Model: s.o.ModelName, Offered: []OfferedTool{}, Hidden: []HiddenTool{}}
 	for _, t := range o.Tools {
 		out.Offered = append(out.Offered, OfferedTool{Name: t.Name, Risk: string(t.Risk)})
 	}
@@ -38,6 +38,14 @@ func (s *Service) Environments(ctx context.Context) []EnvironmentStatus {
 		out[i] = EnvironmentStatus{Environment: e, Reachable: s.o.Reachable != nil && s.o.Reachable(ctx, e.ID)}
 	}
 	return out
+}
+
+// Servers lists the sources of tools from outside. What one that is down would offer is not known.
+func (s *Service) Servers() []ServerStatus {
+	if s.o.Servers == nil {
+		return []ServerStatus{}
+	}
+	return s.o.Servers()
 }
 
 // Simulate says what the guard would decide about a call, without making it.

@@ -31,7 +31,8 @@ type Options struct {
 	References   References  // nil: none are resolved
 	Permissions  Permissions // nil: the policy is the only gate
 	Tools        tool.Set
-	More         func() []tool.Tool // tools from outside, as they are now; asked at each step. nil: there are none
+	More         func() []tool.Tool    // tools from outside, as they are now; asked at each step. nil: there are none
+	Servers      func() []ServerStatus // where they come from; nil: there are none
 	Environments []Environment
 	Reachable    func(ctx context.Context, env string) bool
 	Risk         guardrails.Table // zero: the built-in one

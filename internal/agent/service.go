@@ -59,11 +59,18 @@ type EnvironmentStatus struct {
 	Reachable bool `json:"reachable"`
 }
 
+// ServerStatus is a source of tools from outside: its name and how it stands, and no more.
+type ServerStatus struct {
+	Name  string `json:"name"`
+	State string `json:"state"` // up, down, starting
+}
+
 // Capabilities is what is offered here, what is not, and why.
 type Capabilities struct {
 	User         string              `json:"user"`
 	Roles        []string            `json:"roles"`
 	Environments []EnvironmentStatus `json:"environments"`
+	Servers      []ServerStatus      `json:"mcp_servers"`
 	Offered      []OfferedTool       `json:"offered"`
 	Hidden       []HiddenTool        `json:"hidden"`
 	Model        string              `json:"model"` // provider; offline is a planner without a model

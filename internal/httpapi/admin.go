@@ -46,3 +46,5 @@ func (a *API) simulate(c *call) error {
 }
 
 func (a *API) memory(c *call) error { return c.reply(http.StatusOK, a.o.Memory()) }
+
+func (a *API) servers(c *call) error { return c.reply(http.StatusOK, a.o.Servers()) }

@@ -94,6 +94,7 @@ type Options struct {
 	Artifacts Artifacts
 	Handover  Handover   // of an own-origin page
 	Memory    func() any // GET /diagnostics/memory
+	Servers   func() any // GET /diagnostics/mcp
 
 	Environments   []agent.Environment // configured ones; a request that names another is refused
 	Model          ModelInfo

@@ -211,7 +211,7 @@ func TestSurroundings(t *testing.T) {
 	for path, want := range map[string]string{
 		"/api/v1/me":           `{"user":"anna","roles":["Gamma"],"language":"en","may":{"inbox":true,"audit":false},"model":{"provider":"offline","name":"","offline":true}}`,
 		"/api/v1/environments": `{"environments":[{"id":"ss-prod","title":"Production","class":"prod","reachable":true},{"id":"ss-dev","title":"Dev","class":"dev","reachable":false}]}`,
-		"/api/v1/capabilities?objectType=dashboard&objectId=1&envId=ss-dev": `{"user":"anna","roles":["Gamma"],"environments":[],"offered":[{"name":"show_capabilities","risk":"read"}],"hidden":[{"name":"run_sql","why":"role"}],"model":"offline"}`,
+		"/api/v1/capabilities?objectType=dashboard&objectId=1&envId=ss-dev": `{"user":"anna","roles":["Gamma"],"environments":[],"mcp_servers":[{"name":"shop","state":"down"}],"offered":[{"name":"show_capabilities","risk":"read"}],"hidden":[{"name":"run_sql","why":"role"}],"model":"offline"}`,
 	} {
 		if a := s.do("anna", "GET", path, ""); a.StatusCode != 200 || strings.TrimSpace(string(a.body)) != want {
 			t.Errorf("%s: %d\n%s, want\n%s", path, a.StatusCode, a.body, want)

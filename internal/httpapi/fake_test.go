@@ -296,6 +296,7 @@ var environments = []agent.Environment{{ID: "ss-prod", Title: "Production", Clas
 func (a around) Capabilities(_ context.Context, who chat.Identity, v uicontext.View, env string) (agent.Capabilities, error) {
 	return agent.Capabilities{
 		User: who.User, Roles: who.Roles, Model: "offline",
+		Servers: []agent.ServerStatus{{Name: "shop", State: "down"}},
 		Offered: []agent.OfferedTool{{Name: "show_capabilities", Risk: "read"}}, Hidden: []agent.HiddenTool{{Name: "run_sql", Why: "role"}},
 	}, a.capabilities
 }

@@ -108,6 +108,7 @@ func TestBadInput(t *testing.T) {
 		{name: "inbox of an unknown state", method: "GET", path: "/api/v1/confirmations?state=open", status: 422, code: "invalid", pointers: []string{"/state"}},
 		{name: "capabilities of another environment", method: "GET", path: "/api/v1/capabilities?envId=nope&objectType=A", status: 422, code: "invalid", pointers: []string{"/objectType", "/envId"}},
 		{name: "policy for a user", method: "POST", path: "/api/v1/policy/simulate", body: `{"roles":["Gamma"],"tool":"x"}`, status: 403, code: "denied"},
+		{name: "servers for a user", method: "GET", path: "/api/v1/diagnostics/mcp", status: 403, code: "denied"},
 		{name: "memory for a user", method: "GET", path: "/api/v1/diagnostics/memory", status: 403, code: "denied"},
 		{name: "policy without anything", method: "POST", path: "/api/v1/policy/simulate", body: `{"args":[],"env_id":"x","roles":[null]}`, headers: []string{"Authorization", "Bearer admin"}, status: 422, code: "invalid",
 			pointers: []string{"/roles", "/args", "/tool", "/env_id"}},

@@ -22,7 +22,7 @@ func (silent) Feedback(context.Context, string, string, string, string, string) 
 func everything() *API {
 	return &API{o: Options{
 		Simulator: struct{ Simulator }{}, Audit: struct{ Audit }{}, Feedback: silent{}, Memories: struct{ Memories }{},
-		Artifacts: struct{ Artifacts }{}, Handover: struct{ Handover }{}, Memory: func() any { return nil }, Metrics: prometheus.NewRegistry(),
+		Artifacts: struct{ Artifacts }{}, Handover: struct{ Handover }{}, Memory: func() any { return nil }, Servers: func() any { return nil }, Metrics: prometheus.NewRegistry(),
 		Environments: []agent.Environment{},
 	}}
 }

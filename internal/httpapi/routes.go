@@ -62,6 +62,7 @@ func (a *API) table() []route {
 	add(a.o.Artifacts != nil, a.artifactRoutes()...)
 	add(a.o.Simulator != nil, route{method: "POST", path: prefix + "/policy/simulate", admin: true, handle: a.simulate})
 	add(a.o.Memory != nil, route{method: "GET", path: prefix + "/diagnostics/memory", admin: true, handle: a.memory})
+	add(a.o.Servers != nil, route{method: "GET", path: prefix + "/diagnostics/mcp", admin: true, handle: a.servers})
 	add(a.o.Handover != nil, route{method: "POST", path: prefix + "/handover", open: true, handle: a.handover},
 		route{method: "DELETE", path: prefix + "/handover", open: true, handle: a.endHandover})
 	add(a.o.Metrics != nil, route{method: "GET", path: "/metrics", open: true, handle: a.showMetrics})

@@ -63,7 +63,7 @@ func serve(t *testing.T, change ...func(*httpapi.Options)) *server {
 		Identity: s.who, Log: s.log, Work: s.work, Surroundings: around{}, Streams: s.streams, Simulator: s.sim,
 		Environments: environments, Model: httpapi.ModelInfo{Provider: "offline", Offline: true},
 		Web:     fstest.MapFS{"index.html": {Data: []byte("<html><head><title>x</title></head></html>")}, "embed.js": {Data: []byte("1")}, "assets/a-1.js": {Data: bytes.Repeat([]byte("a"), 2000)}, ".gitkeep": {}},
-		Metrics: prometheus.NewRegistry(), ActiveRuns: func() int { return 3 }, Memory: func() any { return map[string]int{"heap": 1} },
+		Metrics: prometheus.NewRegistry(), ActiveRuns: func() int { return 3 }, Memory: func() any { return map[string]int{"heap": 1} }, Servers: func() any { return map[string][]int{"servers": {}} },
 		Logger: slog.New(slog.NewJSONHandler(s.said, nil)),
 	}
 	for _, f := range change {

@@ -131,11 +131,23 @@ func (c *Client) Close() error {
 // Status is how a server stands.
 type Status struct {
 	Server  string
+	Tried   bool // at least once
 	Up      bool
 	Err     string // why it is not up, without secrets
 	Since   time.Time
 	Tools   int
 	Skipped []Skipped
+}
+
+// State is up, down, or starting before the first try: what may be told to everybody.
+func (s Status) State() string {
+	switch {
+	case s.Up:
+		return "up"
+	case s.Tried:
+		return "down"
+	}
+	return "starting"
 }
 
 // Skipped is a tool of a server that cannot be offered.

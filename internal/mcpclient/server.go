@@ -115,7 +115,7 @@ func (s *server) refresh(ctx context.Context) error {
 	s.mu.Lock()
 	was := s.state
 	s.list = list
-	now := Status{Server: s.Name, Up: err == nil, Since: was.Since, Tools: len(list), Skipped: skipped}
+	now := Status{Server: s.Name, Tried: true, Up: err == nil, Since: was.Since, Tools: len(list), Skipped: skipped}
 	if err != nil {
 		now.Err = fault.Message(err)
 	}

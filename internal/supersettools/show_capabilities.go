@@ -3,6 +3,7 @@ package supersettools
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"agentd/internal/tool"
 )
@@ -18,8 +19,9 @@ type Offer struct {
 	User         string            `json:"user"`
 	Roles        []string          `json:"roles"`
 	Environments []EnvironmentInfo `json:"environments"`
-	Tools        []ToolInfo        `json:"tools"`  // offered now
-	Hidden       []HiddenTool      `json:"hidden"` // not offered, and why
+	Servers      []ServerInfo      `json:"mcp_servers,omitempty"` // where more tools come from
+	Tools        []ToolInfo        `json:"tools"`                 // offered now
+	Hidden       []HiddenTool      `json:"hidden"`                // not offered, and why
 }
 
 // An EnvironmentInfo is one environment as people are told of it.
@@ -31,6 +33,12 @@ type EnvironmentInfo struct {
 	Version   string `json:"version,omitempty"` // of Superset
 	ActsAs    string `json:"acts_as,omitempty"` // the service account, where calls are not made as the user
 	Note      string `json:"note,omitempty"`
+}
+
+// A ServerInfo is an MCP server. The tools of one that is not up are missing from both lists.
+type ServerInfo struct {
+	Name  string `json:"name"`
+	State string `json:"state"` // up, down, starting
 }
 
 // A ToolInfo is a tool that is offered.
@@ -58,10 +66,24 @@ func showCapabilities(d Deps) tool.Tool {
 					return tool.Result{}, err
 				}
 				return tool.Result{
-					Summary: fmt.Sprintf("%s can use %s here; %d are not offered.", o.User, count(len(o.Tools), "tool"), len(o.Hidden)),
+					Summary: fmt.Sprintf("%s can use %s here; %d are not offered.%s", o.User, count(len(o.Tools), "tool"), len(o.Hidden), away(o.Servers)),
 					Data:    object(o),
 				}, nil
 			}}, nil
 		})
 	return t
+}
+
+// away names the servers whose tools are missing, after a space.
+func away(servers []ServerInfo) string {
+	var names []string
+	for _, s := range servers {
+		if s.State != "up" {
+			names = append(names, s.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " Tools of these MCP servers are missing, since they do not answer: " + strings.Join(names, ", ") + "."
 }
