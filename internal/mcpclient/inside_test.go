@@ -1,9 +1,11 @@
 package mcpclient
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
+	"agentd/internal/chat"
 	"agentd/internal/fault"
 	"agentd/internal/tool"
 
@@ -122,4 +124,17 @@ func FuzzMessages(f *testing.F) {
 			t.Errorf("%d bytes of data in %d", n, len(s))
 		}
 	})
+}
+
+// What a server gives is all that it gives, and not all that there is, unless it says so itself.
+func TestAListMayBeAPageOfMore(t *testing.T) {
+	for _, raw := range []string{
+		`{"content":[{"type":"text","text":"[1,2,3]"}]}`,
+		`{"content":[],"structuredContent":{"columns":["a"],"rows":[[1]]}}`,
+	} {
+		got, err := (&server{}).result(json.RawMessage(raw), false)
+		if err != nil || got.Source != chat.Unsure {
+			t.Errorf("%s: source is %q, %v", raw, got.Source, err)
+		}
+	}
 }

@@ -63,7 +63,7 @@ func (s *server) result(raw json.RawMessage, writes bool) (tool.Result, error) {
 	if err := s.failed(r, writes); err != nil {
 		return tool.Result{}, err
 	}
-	out := tool.Result{}
+	out := tool.Result{Source: chat.Unsure} // a list may be a page of more
 	payload := r.StructuredContent
 	if len(payload) == 0 || null(payload) {
 		payload = r.payload()

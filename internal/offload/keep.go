@@ -43,7 +43,7 @@ func (g *Gate) keep(ctx context.Context, c tool.Call, r tool.Result, out *summar
 	spec := artifact.Spec{
 		Owner: owner(c), CallID: c.ID, Tool: c.Name, Title: r.Summary, Format: p.format, Columns: p.columns, Size: p.size,
 		Partial: r.Bounded || p.bound != "" || r.Total != nil && *r.Total > out.Count && p.format == chat.FormatRows,
-		Unsure:  out.Partial,
+		Unsure:  out.Partial || r.Source == chat.Unsure && r.Total == nil,
 	}
 	m, bound, err := g.put(ctx, spec, p.write)
 	if err != nil {
