@@ -15,13 +15,14 @@ import (
 )
 
 type mockCmd struct {
-	Listen     string `default:"127.0.0.1:8101" help:"Address to listen on."`
-	Name       string `default:"dev" enum:"dev,staging,prod" help:"Whose content: dev, staging or prod."`
-	Fixture    string `type:"existingfile" help:"YAML file that adds or replaces objects."`
-	Seed       uint64 `default:"1" help:"Makes the ids that are chosen at random."`
-	BasePath   string `help:"Where Superset is mounted, as /superset-dev."`
-	NoControl  bool   `name:"no-control" help:"Leave out /_mock/."`
-	AnyAddress bool   `help:"Allow another address than loopback."`
+	Listen        string `default:"127.0.0.1:8101" help:"Address to listen on."`
+	Name          string `default:"dev" enum:"dev,staging,prod" help:"Whose content: dev, staging or prod."`
+	Fixture       string `type:"existingfile" help:"YAML file that adds or replaces objects."`
+	Seed          uint64 `default:"1" help:"Makes the ids that are chosen at random."`
+	BasePath      string `help:"Where Superset is mounted, as /superset-dev."`
+	NoControl     bool   `name:"no-control" help:"Leave out /_mock/."`
+	DisplayMaxRow int    `default:"100000" help:"Rows that an answer of SQL Lab has at most; Superset's own default is 10,000."`
+	AnyAddress    bool   `help:"Allow another address than loopback."`
 }
 
 // Run serves one mock Superset until it is told to stop. It prints one line when it is ready.
@@ -33,7 +34,7 @@ func (m mockCmd) Run(c *console) error {
 	if !config.Loopback(host) && !m.AnyAddress {
 		return fault.New(fault.Invalid, "The mock has passwords that everybody knows, so it listens on loopback only; --any-address allows "+m.Listen+".")
 	}
-	o := mocksuperset.Options{Name: m.Name, Seed: m.Seed, NoControl: m.NoControl, BasePath: m.BasePath}
+	o := mocksuperset.Options{Name: m.Name, Seed: m.Seed, NoControl: m.NoControl, BasePath: m.BasePath, DisplayMaxRow: m.DisplayMaxRow}
 	if m.Fixture != "" {
 		if o.Fixture, err = os.ReadFile(m.Fixture); err != nil {
 			return fault.Wrap(fault.Invalid, "The fixture cannot be read: "+err.Error()+".", err)

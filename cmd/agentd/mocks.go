@@ -16,6 +16,9 @@ import (
 // mockAccount is who agentd is at a mock; everybody knows the password.
 const mockAccount = "admin"
 
+// mockRows is DISPLAY_MAX_ROW of the mocks: as many as a stored result may have, so that whole results can be tried.
+const mockRows = 100_000
+
 // mocks are the Supersets that the demo serves itself.
 type mocks struct {
 	servers []*http.Server
@@ -39,7 +42,7 @@ func startMocks(cfg *config.Config, out io.Writer) (_ *mocks, err error) {
 		if !ok {
 			continue
 		}
-		s, err := mocksuperset.Load(mocksuperset.Options{Name: name})
+		s, err := mocksuperset.Load(mocksuperset.Options{Name: name, DisplayMaxRow: mockRows})
 		if err != nil {
 			return nil, err
 		}

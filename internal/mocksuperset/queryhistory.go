@@ -116,17 +116,6 @@ func (c *call) stopQuery() answer {
 	return ok(obj{"result": "OK"})
 }
 
-func (c *call) labResults() answer {
-	v, a, good := c.argument()
-	if !good {
-		return a
-	}
-	if q, _ := v.(obj); q["key"] == nil {
-		return message(400, "Not a valid rison schema 'key' is a required property")
-	}
-	return c.refusal(problems(500, problem{message: "Results backend is not configured.", kind: "RESULTS_BACKEND_NOT_CONFIGURED_ERROR", codes: []int{1021}}))
-}
-
 // exportCSV runs a query of the history again and gives its rows as a file.
 func (c *call) exportCSV() answer {
 	q := c.st.find("query", "client_id", c.vars["client"])

@@ -27,6 +27,10 @@ type Options struct {
 	BasePath string
 	// Fixture is a YAML document that adds or changes content, see FIXTURE.md.
 	Fixture []byte
+	// DisplayMaxRow is how many rows an answer of SQL Lab has at most; 0 is Superset's own 10,000.
+	DisplayMaxRow int
+	// ResultsBackend keeps the rows of SQL Lab to be read whole, as one that is configured does.
+	ResultsBackend bool
 	// Start is where the clock of stored dates begins; zero is shortly after the
 	// newest date of the built-in content. Tokens always live by the real time.
 	Start time.Time
@@ -44,6 +48,8 @@ type Server struct {
 	faults   *faultList
 	calls    *callLog
 	data     *dataStore
+	results  *labResults // nil without a results backend
+	display  int         // DISPLAY_MAX_ROW
 	fixture  *state
 
 	writing sync.Mutex // held by one writing request at a time; guards random
@@ -88,12 +94,19 @@ func Load(o Options) (*Server, error) {
 		faults:   &faultList{},
 		calls:    &callLog{},
 		data:     newDataStore(),
+		display:  o.DisplayMaxRow,
 		fixture:  content,
 		random:   rand.New(rand.NewPCG(o.Seed, 20260401)),
 		closed:   make(chan struct{}),
 	}
 	if s.base == "/" {
 		s.base = ""
+	}
+	if s.display <= 0 {
+		s.display = 10_000
+	}
+	if o.ResultsBackend {
+		s.results = &labResults{}
 	}
 	if len(o.Fixture) > 0 {
 		if s.fixture, err = s.applyFixture(content, o.Fixture); err != nil {
@@ -118,6 +131,7 @@ func (s *Server) Reset() {
 	defer s.writing.Unlock()
 	s.current.Store(s.fixture)
 	s.data.reset()
+	s.results.reset()
 	s.faults.clear()
 	s.calls.clear()
 }

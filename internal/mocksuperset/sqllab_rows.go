@@ -21,16 +21,39 @@ func (x *execution) success(f *frame, factor string) answer {
 		columns = append(columns, obj{"column_name": n, "name": n, "type": kind, "type_generic": generic, "is_dttm": false})
 	}
 	x.finish(row{"status": "success", "rows": len(f.rows), "limiting_factor": factor, "executed_sql": x.query["executed_sql"], "limit": x.query["limit"]})
-	query := x.c.queryBody(x.query)
-	query["extra"] = obj{"progress": nil, "columns": columns}
-	// The order of the members is the real one's: the columns come after the rows.
-	before := `{"query_id":` + dumps(x.query.id()) + `,"status":"success","data":[`
-	after := `],"columns":` + dumps(columns) + `,"selected_columns":` + dumps(columns) + `,"expanded_columns":[],"query":` + dumps(query) + "}\n"
+	body := labBody{id: x.query.id(), query: x.c.queryBody(x.query), columns: columns, names: names, kinds: kinds, rows: f.rows}
+	body.query["extra"] = obj{"progress": nil, "columns": columns}
+	if key := x.c.s.results.keep(body); key != "" {
+		body.query["resultsKey"] = key
+	}
+	return body.answer(x.c.s.display)
+}
+
+// A labBody is SQL Lab's answer to a query that succeeded.
+type labBody struct {
+	id           int
+	query        obj
+	columns      []any
+	names, kinds []string // of the columns
+	rows         [][]any
+}
+
+// answer has the members in the order of the real one, where the columns come after the rows, and no more than most
+// rows.
+func (b labBody) answer(most int) answer {
+	columns := dumps(b.columns)
+	before := `{"query_id":` + dumps(b.id) + `,"status":"success","data":[`
+	after := `],"columns":` + columns + `,"selected_columns":` + columns + `,"expanded_columns":[],"query":` + dumps(b.query)
+	rows := b.rows
+	if len(rows) > most {
+		rows = rows[:most]
+		after += `,"displayLimitReached":true`
+	}
 	return answer{status: 200, ctype: "application/json", stream: func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 64<<10)
 		_, _ = out.WriteString(before) // Flush reports the first error
-		writeRows(out, f.rows, names, kinds)
-		_, _ = out.WriteString(after)
+		writeRows(out, rows, b.names, b.kinds)
+		_, _ = out.WriteString(after + "}\n")
 		return out.Flush()
 	}}
 }
