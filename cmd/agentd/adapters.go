@@ -8,6 +8,7 @@ import (
 	"agentd/internal/chat"
 	"agentd/internal/config"
 	"agentd/internal/offload"
+	"agentd/internal/superset"
 	"agentd/internal/supersettools"
 	"agentd/internal/tool"
 )
@@ -98,6 +99,11 @@ func limits(cfg config.Config) agent.Limits {
 
 func quota(cfg config.Config) chat.ArtifactQuota {
 	return chat.ArtifactQuota{Conversation: int64(cfg.Artifacts.ConversationQuota), User: int64(cfg.Artifacts.UserQuota), Total: int64(cfg.Artifacts.TotalQuota)}
+}
+
+// rowCaps keeps of a statement's rows what a stored result may hold.
+func rowCaps(cfg config.Config) superset.SQLCaps {
+	return superset.SQLCaps{Rows: int64(cfg.Artifacts.MaxRows), Bytes: int64(cfg.Artifacts.MaxBytes), Time: cfg.Artifacts.MaxDuration}
 }
 
 func toolNames(s tool.Set) []string {

@@ -82,7 +82,7 @@ func newApp(ctx context.Context, cfg config.Config, mocked map[string]bool, log 
 	bounded := offload.Options{MaxChars: cfg.Limits.MaxChars, BatchChars: cfg.Limits.BatchChars, Mode: offload.Mode(cfg.Artifacts.Mode), Log: log}
 	keeper := offload.New(a.store, bounded) // of backups and of what is read back; it needs no advice about tools
 	caps := &capabilities{envs: envs}
-	tools, err := tool.NewSet(append(supersettools.New(supersettools.Deps{Environments: envs, Capabilities: caps, Backups: keeper, Migrations: a.log, Kept: a.kept}), keeper.Tool())...)
+	tools, err := tool.NewSet(append(supersettools.New(supersettools.Deps{Environments: envs, Capabilities: caps, Backups: keeper, Migrations: a.log, Rows: rowCaps(cfg), Kept: a.kept}), keeper.Tool())...)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package superset
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -21,30 +20,19 @@ type Statement struct {
 	Catalog  string
 	Schema   string
 	SQL      string
-	Limit    int // rows, 1 to SQLMaxRows
-}
-
-// SQLRows is what a statement gave.
-type SQLRows struct {
-	Columns  []SQLColumn
-	Rows     []json.RawMessage // each a JSON array; integers beyond 2^53 are numbers with all their digits
-	Limited  bool              // there are more rows
-	Executed string            // the statement as Superset rewrote and ran it
-	QueryID  int
-}
-
-// An SQLColumn is a column of a result; Type is guessed from the rows: INT, FLOAT, STRING, or "" where there are none.
-type SQLColumn struct {
-	Name string `json:"column_name"`
-	Type string `json:"type"`
+	Limit    int     // rows, at least 1; above its own cap Superset gives the cap
+	Caps     SQLCaps // of what is kept
 }
 
 // stopTime is how long Superset is given to stop a statement that nobody waits for any more.
 const stopTime = 5 * time.Second
 
-// RunSQL runs a statement and waits for its rows. What the database refuses is Invalid with its words. When ctx ends
-// before the rows are there, Superset is asked to stop it, and the Timeout or Canceled error says whether it did.
-func (s *Session) RunSQL(ctx context.Context, q Statement) (SQLRows, error) {
+// RunSQL runs a statement and reads its rows to their end; the caller closes them. What the database refuses is
+// Invalid with its words. When ctx ends before the rows are there, Superset is asked to stop, nothing is kept, and the
+// Timeout or Canceled error says what became of the statement.
+//
+// Memory does not grow with the answer; one row of it is as large as Options.MaxBody at most, else TooLarge.
+func (s *Session) RunSQL(ctx context.Context, q Statement) (*SQLRows, error) {
 	id := strings.ToLower(rand.Text()[:11]) // Superset's column takes 11 characters and wants them new
 	body := struct {
 		Database int    `json:"database_id"`
@@ -55,78 +43,73 @@ func (s *Session) RunSQL(ctx context.Context, q Statement) (SQLRows, error) {
 		ClientID string `json:"client_id"`
 		Async    bool   `json:"runAsync"`
 		CTA      bool   `json:"select_as_cta"`
-	}{q.Database, q.SQL, q.Catalog, q.Schema, min(max(q.Limit, 1), SQLMaxRows), id, false, false}
+	}{q.Database, q.SQL, q.Catalog, q.Schema, max(q.Limit, 1), id, false, false}
 	r, err := newCall(http.MethodPost, "/api/v1/sqllab/execute/", body)
 	if err != nil {
-		return SQLRows{}, err
+		return nil, err
 	}
 	r.write, r.csrf = false, true // it reads, so a lost connection leaves nothing unknown
-	var got struct {
-		Status  string                       `json:"status"`
-		Data    []map[string]json.RawMessage `json:"data"`
-		Columns []SQLColumn                  `json:"columns"`
-		QueryID int                          `json:"query_id"`
-		Query   struct {
-			ClientID string `json:"id"`
-			State    string `json:"state"`
-			Factor   string `json:"limitingFactor"`
-			Executed string `json:"executedSql"`
-			SQL      string `json:"sql"`
-		} `json:"query"`
+	a, err := s.send(ctx, r)
+	if err == nil && a.body == nil {
+		err = r.failed(a)
 	}
-	if err := s.do(ctx, r, &got); err != nil {
-		return SQLRows{}, s.sqlFailed(ctx, id, err)
+	if err != nil {
+		return nil, sqlFailed(err, func() string { return s.stop(ctx, id) })
 	}
-	switch {
-	case got.Query.ClientID != id || got.Query.SQL != q.SQL:
-		return SQLRows{}, mismatch("Superset answered with another query than the one that was asked for.")
-	case got.Query.State == "pending" || got.Query.State == "running":
-		return SQLRows{}, &fault.Error{Kind: fault.Invalid, Code: "async", Msg: "This Superset runs the SQL of this database in the background, which agentd does not wait for. " + s.stop(ctx, id)}
-	case got.Status != "success":
-		return SQLRows{}, mismatch("Superset's answer does not say that the query succeeded.")
+	got, err := s.c.readSQL(ctx, r, a, q.Caps)
+	if err != nil {
+		// The whole answer stands ready when its first byte comes. A Superset that sends while it works is stopped.
+		return nil, sqlFailed(err, func() string {
+			s.stop(ctx, id)
+			return "The query had been answered; nothing of the answer was kept."
+		})
 	}
-	out := SQLRows{Columns: got.Columns, Limited: got.Query.Factor != "NOT_LIMITED", Executed: got.Query.Executed, QueryID: got.QueryID}
-	for _, row := range got.Data {
-		out.Rows = append(out.Rows, sqlRow(row, got.Columns))
+	if got.query.ClientID == id && (got.query.State == "pending" || got.query.State == "running") {
+		got.kept.close()
+		return nil, &fault.Error{Kind: fault.Invalid, Code: "async", Msg: "This Superset runs the SQL of this database in the background, which agentd does not wait for. " + s.stop(ctx, id)}
 	}
-	return out, nil
+	if err := got.check(id, q.SQL); err != nil {
+		got.kept.close()
+		return nil, err
+	}
+	if got.query.Rows > got.kept.count && got.query.ResultsKey != "" {
+		got = s.stored(ctx, got, id, q)
+	}
+	if fault.KindOf(ctx.Err()) == fault.Canceled {
+		got.kept.close()
+		return nil, lost(ctx, nil)
+	}
+	return got.rows()
 }
 
-// sqlRow puts values in the order of the columns. Large integers come as texts in a column of integers.
-func sqlRow(row map[string]json.RawMessage, columns []SQLColumn) json.RawMessage {
-	out := []byte{'['}
-	for i, c := range columns {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		v := row[c.Name]
-		if len(v) == 0 {
-			v = json.RawMessage("null")
-		}
-		if c.Type == "INT" && len(v) > 2 && v[0] == '"' {
-			if n := v[1 : len(v)-1]; isInteger(n) {
-				v = n
-			}
-		}
-		out = append(out, v...)
+// stored reads the rows from where Superset keeps them: of a large result the answer has only the first
+// DISPLAY_MAX_ROW, 10,000 unless it is configured otherwise. Nothing runs again. Where they cannot be had, because
+// they were lost or the time is over, the first ones stand.
+func (s *Session) stored(ctx context.Context, first sqlAnswer, id string, q Statement) sqlAnswer {
+	r := call{method: http.MethodGet, path: "/api/v1/sqllab/results/", query: "q=" + rison(object{{"key", first.query.ResultsKey}})}
+	a, err := s.send(ctx, r)
+	if err != nil || a.body == nil {
+		return first
 	}
-	return append(out, ']')
-}
-
-func isInteger(n []byte) bool {
-	if len(n) > 0 && n[0] == '-' {
-		n = n[1:]
+	all, err := s.c.readSQL(ctx, r, a, q.Caps)
+	if err != nil {
+		return first
 	}
-	return len(n) > 0 && (n[0] != '0' || len(n) == 1) && strings.Trim(string(n), "0123456789") == ""
+	if all.check(id, q.SQL) != nil || all.kept.count < first.kept.count {
+		all.kept.close()
+		return first
+	}
+	first.kept.close()
+	all.queryID = first.queryID
+	return all
 }
 
 // sqlFailed sorts failures of a statement. SQL Lab answers 500 for what the database refuses, with the reason beside it.
-func (s *Session) sqlFailed(ctx context.Context, id string, err error) error {
+// Where nobody waits for the statement any more, stop ends it and says what became of it.
+func sqlFailed(err error, stop func() string) error {
 	switch k := fault.KindOf(err); {
-	case k == fault.Timeout || k == fault.Canceled:
-		return &fault.Error{Kind: k, Msg: fault.Message(err) + " " + s.stop(ctx, id), Err: err}
-	case k == fault.Transient && status(err) == 0:
-		return &fault.Error{Kind: k, Msg: fault.Message(err) + " " + s.stop(ctx, id), Err: err}
+	case k == fault.Timeout, k == fault.Canceled, k == fault.Transient && status(err) == 0:
+		return &fault.Error{Kind: k, Msg: fault.Message(err) + " " + stop(), Err: err}
 	case k == fault.Internal && status(err) == http.StatusInternalServerError:
 		if e, ok := errors.AsType[*fault.Error](err); ok && strings.HasPrefix(e.Msg, "Superset: ") && e.Msg != "Superset: Fatal error" {
 			return &fault.Error{Kind: fault.Invalid, Code: "sql", Msg: e.Msg, Status: e.Status, Err: err}

@@ -31,11 +31,14 @@ func runSQL(d Deps) tool.Tool {
 		}
 		if in.Whole {
 			in.Limit = superset.SQLMaxRows
+			if d.Rows.Rows > 0 {
+				in.Limit = int(d.Rows.Rows)
+			}
 		}
 		if in.TimeoutS == 0 {
 			in.TimeoutS = 30
 		}
-		q := sqlQuery{o, in}
+		q := sqlQuery{o, in, d.Rows}
 		return tool.Bound{
 			Run:     func(ctx context.Context) (tool.Result, error) { return with(o, ctx, q.run) },
 			Preview: func(ctx context.Context) (tool.Preview, error) { return with(o, ctx, q.preview) },
@@ -47,8 +50,9 @@ func runSQL(d Deps) tool.Tool {
 
 // A sqlQuery is one call of run_sql.
 type sqlQuery struct {
-	o  op
-	in runSQLArgs
+	o    op
+	in   runSQLArgs
+	caps superset.SQLCaps
 }
 
 // judge finds the database's dialect and refuses what is not surely one read-only statement. Nothing was sent to the database then.
@@ -94,25 +98,42 @@ func (q sqlQuery) run(ctx context.Context, s *superset.Session) (tool.Result, er
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(q.in.TimeoutS)*time.Second)
 	defer cancel()
 	begin := time.Now()
-	got, err := s.RunSQL(ctx, superset.Statement{Database: db.ID, Catalog: q.in.Catalog, Schema: q.in.Schema, SQL: sql, Limit: q.in.Limit})
+	got, err := s.RunSQL(ctx, superset.Statement{Database: db.ID, Catalog: q.in.Catalog, Schema: q.in.Schema, SQL: sql, Limit: q.in.Limit, Caps: q.caps})
 	if err != nil {
 		return tool.Result{}, err
 	}
-	t := &tool.Table{Rows: got.Rows}
-	for _, c := range got.Columns {
-		t.Columns = append(t.Columns, chat.Column{Name: c.Name, Type: c.Type})
+	r := tool.Result{Rows: table(got), Bounded: got.Limited || got.Total > got.Count, Keep: q.in.Whole}
+	what, more := count(int(got.Count), "row"), ""
+	switch {
+	case got.Limited:
+		what, more = "The first "+what, "; there are more"
+	case got.Total > got.Count:
+		what = fmt.Sprintf("The first %d of %s", got.Count, count(int(got.Total), "row"))
 	}
-	r := tool.Result{Rows: t, Bounded: got.Limited}
-	n := int64(len(got.Rows))
-	r.Summary = fmt.Sprintf("%s from “%s” in %s.", count(len(got.Rows), "row"), db.Name, time.Since(begin).Round(10*time.Millisecond))
-	if got.Limited {
-		r.Summary = fmt.Sprintf("The first %s from “%s” in %s; there are more.", count(len(got.Rows), "row"), db.Name, time.Since(begin).Round(10*time.Millisecond))
-	} else {
-		r.Total = &n
+	if !got.Limited {
+		r.Total = new(got.Total)
 	}
+	if got.Total > got.Count {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("Superset shows no more than %s of a result; its administrator may raise DISPLAY_MAX_ROW or give it a RESULTS_BACKEND.", count(int(got.Count), "row")))
+	}
+	r.Summary = fmt.Sprintf("%s from “%s” in %s%s.", what, db.Name, time.Since(begin).Round(10*time.Millisecond), more)
 	// Superset writes the statement anew before it runs it. What it says it ran must be as harmless as what was judged.
 	if v := sqlguard.Judge(db.Backend, got.Executed, guard); !v.Allow {
 		r.Warnings = append(r.Warnings, "Superset rewrote the statement into one that agentd would not have sent ("+v.Rule+"): "+got.Executed)
 	}
 	return r, nil
+}
+
+// table takes over the rows, to be closed with the result.
+func table(got *superset.SQLRows) *tool.Table {
+	t := &tool.Table{Rows: got.First}
+	for _, c := range got.Columns {
+		t.Columns = append(t.Columns, chat.Column{Name: c.Name, Type: c.Type})
+	}
+	if int64(len(got.First)) == got.Count {
+		got.Close()
+		return t
+	}
+	t.Stream = &tool.Stream{Count: got.Count, Size: got.Size, Bound: got.Bound, Each: got.Each, Close: got.Close}
+	return t
 }

@@ -1,7 +1,11 @@
 package supersettools_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +13,9 @@ import (
 	"agentd/internal/fault"
 	"agentd/internal/mocksuperset"
 	"agentd/internal/tool"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestSQLReal(t *testing.T) { sqlSuite(t, real(t)) }
@@ -42,7 +49,8 @@ func sqlSuite(t *testing.T, base string) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := &bench{t: t, set: b.set, user: b.user}
 			r := b.mustRun("run_sql", tt.args)
-			if len(r.Rows.Rows) != tt.n || r.Bounded != tt.bounded || (r.Total == nil) != tt.bounded || len(r.Warnings) != 0 {
+			defer r.Close()
+			if len(r.Rows.Rows) != tt.n || r.Rows.Stream != nil || r.Bounded != tt.bounded || (r.Total == nil) != tt.bounded || len(r.Warnings) != 0 {
 				t.Errorf("%d rows, bounded %v, total %v, %v", len(r.Rows.Rows), r.Bounded, deref(r.Total), r.Warnings)
 			}
 			if tt.first != "" && string(r.Rows.Rows[0]) != tt.first {
@@ -50,6 +58,7 @@ func sqlSuite(t *testing.T, base string) {
 			}
 		})
 	}
+	t.Run("100,000 rows", func(t *testing.T) { t.Logf("this Superset gives %d rows at most", wholeSQL(t, b, 100_000, 100_001)) })
 	refused := []struct {
 		name, user, args string
 		kind             fault.Kind
@@ -69,6 +78,130 @@ func sqlSuite(t *testing.T, base string) {
 			}
 		})
 	}
+}
+
+// series is a statement of n rows in which everything is that could get lost on the way.
+func series(n int) string {
+	return fmt.Sprintf("WITH RECURSIVE c AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM c WHERE n < %d) SELECT 'строка ' || n AS z, 9007199254690992 + n AS big, n / 8.0 AS ratio, "+
+		"CASE WHEN n / 2 * 2 = n THEN NULL ELSE '' END AS note, '2026-03-31 23:59:59.123456' AS at, n AS a, -n AS a FROM c", n)
+}
+
+// seriesRow is a row of it.
+func seriesRow(n int) string {
+	note, ratio := `""`, strconv.FormatFloat(float64(n)/8, 'f', -1, 64)
+	if n%2 == 0 {
+		note = "null"
+	}
+	if n%8 == 0 {
+		ratio += ".0"
+	}
+	return fmt.Sprintf(`["строка %d",%d,%s,%s,"2026-03-31 23:59:59.123456",%d,%d]`, n, 9007199254690992+n, ratio, note, n, -n)
+}
+
+// wholeSQL reads a large result through its stream. Half of its integers are beyond 2^53. It returns how many rows this
+// Superset gives at most.
+func wholeSQL(t *testing.T, b *bench, rowCounts ...int) (most int) {
+	const limit = 100_000
+	for _, rows := range rowCounts {
+		b := &bench{t: t, set: b.set, user: b.user}
+		r := b.mustRun("run_sql", fmt.Sprintf(`{"database_id":1,"whole":true,"timeout_s":60,"sql":%q}`, series(rows)))
+		defer r.Close()
+		each := func(yield func(json.RawMessage) error) error {
+			for _, row := range r.Rows.Rows {
+				if err := yield(row); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		most = len(r.Rows.Rows)
+		if s := r.Rows.Stream; s != nil {
+			each, most = s.Each, int(s.Count)
+		}
+		total, warnings := ptr(limit), 0
+		if rows > limit {
+			total = nil
+		}
+		if most < limit { // DISPLAY_MAX_ROW
+			warnings = 1
+		}
+		if diff := cmp.Diff(total, r.Total); diff != "" || !r.Keep || r.Bounded != (rows > most) || len(r.Warnings) != warnings {
+			t.Errorf("%d of %d rows: bounded %v, %v, total (-want +got):\n%s", most, rows, r.Bounded, r.Warnings, diff)
+		}
+		names := []string{}
+		for _, c := range r.Rows.Columns {
+			names = append(names, c.Name+" "+c.Type)
+		}
+		if want := "z STRING, big INT, ratio FLOAT, note STRING, at STRING, a INT, a__1 INT"; strings.Join(names, ", ") != want {
+			t.Errorf("columns %v", names)
+		}
+		n := 0
+		err := each(func(row json.RawMessage) error {
+			n++
+			if got, want := plain(t, row), seriesRow(n); got != want {
+				return fmt.Errorf("row %d is %s, want %s", n, got, want)
+			}
+			return nil
+		})
+		if err != nil || n != most {
+			t.Errorf("%d of %d rows: %v", n, most, err)
+		}
+		if plain(t, r.Rows.Rows[4]) != seriesRow(5) {
+			t.Errorf("the fifth row held is %s", r.Rows.Rows[4])
+		}
+	}
+	return most
+}
+
+func ptr(n int64) *int64 { return &n }
+
+// A Superset shows 10,000 rows unless it is configured otherwise; one with a results backend gives all of them there.
+func TestWholeSQL(t *testing.T) {
+	for name, tt := range map[string]struct {
+		o    mocksuperset.Options
+		most int
+	}{
+		"as Superset is":            {mocksuperset.Options{}, 10_000},
+		"DISPLAY_MAX_ROW is raised": {mocksuperset.Options{DisplayMaxRow: 100_000}, 100_000},
+		"RESULTS_BACKEND is set":    {mocksuperset.Options{ResultsBackend: true}, 100_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := mocksuperset.New(tt.o)
+			srv := httptest.NewServer(m)
+			t.Cleanup(func() { m.Close(); srv.Close() })
+			if most := wholeSQL(t, newBench(t, srv.URL, "sql_user"), 100_000); most != tt.most {
+				t.Errorf("%d rows, want %d", most, tt.most)
+			}
+		})
+	}
+}
+
+// Where the rows cannot be had from the results backend, those of the answer stand.
+func TestWholeSQLWithoutItsResults(t *testing.T) {
+	for name, fault := range map[string]mocksuperset.Fault{
+		"gone": {Status: 410}, "a page": {Status: 200, Body: "<html>"}, "cut": {CutAfter: 1 << 20},
+		"another's": {Status: 200, Body: map[string]any{"status": "success", "data": []any{}, "columns": []any{}, "query": map[string]any{"id": "x"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := mocksuperset.New(mocksuperset.Options{ResultsBackend: true})
+			srv := httptest.NewServer(m)
+			t.Cleanup(func() { m.Close(); srv.Close() })
+			fault.Path, fault.Times = "/api/v1/sqllab/results/", -1
+			m.Fail(fault)
+			if most := wholeSQL(t, newBench(t, srv.URL, "sql_user"), 100_000); most != 10_000 {
+				t.Errorf("%d rows", most)
+			}
+		})
+	}
+}
+
+// plain is JSON with letters instead of their escapes. Numbers stay as they are.
+func plain(t *testing.T, row json.RawMessage) string {
+	v := jsontext.Value(slices.Clone(row))
+	if err := v.Format(); err != nil {
+		t.Fatal(err)
+	}
+	return string(v)
 }
 
 // What the guard refuses never reaches Superset.

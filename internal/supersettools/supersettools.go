@@ -27,6 +27,7 @@ type Deps struct {
 	Capabilities Capabilities
 	Backups      Backups
 	Migrations   Migrations
+	Rows         superset.SQLCaps // of what is kept of a statement's rows, those of a stored result
 
 	// Kept opens what Backups stored. Missing for another's, Gone for what has expired.
 	Kept func(ctx context.Context, who chat.Identity, conversation, id string) (io.ReadCloser, error)
