@@ -113,10 +113,10 @@ func TestReservedKeysAtAnyDepth(t *testing.T) {
 // TestReadingNeverLoops: whatever is stored, reading it from start to end stores nothing more.
 func TestReadingNeverLoops(t *testing.T) {
 	for i, m := range markers {
-		b := newBench(t, offload.Options{MaxChars: 900}, artifact.Options{})
+		b := newBench(t, offload.Options{MaxChars: 1000}, artifact.Options{})
 		var list []string
-		for range 50 {
-			list = append(list, quoted(m+strings.Repeat("y", 100*i)))
+		for range 60 {
+			list = append(list, quoted(m+strings.Repeat("y", 40*i)))
 		}
 		for _, r := range []tool.Result{
 			{Data: json.RawMessage("[" + strings.Join(list, ",") + "]")},

@@ -48,9 +48,9 @@ func (r *rows) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// BenchmarkMemory90MBAndMore reports the largest live heap while 1 MB, 32 MB and 1 GB are read, and the last in
+// BenchmarkMemoryRatio reports the largest live heap while 1 MB, 32 MB and 1 GB are read, and the last in
 // terms of the first.
-func BenchmarkMemory90MBAndMore(b *testing.B) {
+func BenchmarkMemoryRatio(b *testing.B) {
 	var small, middle, large int64
 	for b.Loop() {
 		small, middle, large = live(b, newRows(1e6)), live(b, newRows(32e6)), live(b, newRows(1e9))
