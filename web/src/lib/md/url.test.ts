@@ -24,6 +24,8 @@ test.each([
   ['evil.example', null],
   ['ftp://a/', null],
   ['intent://x', null],
+  ['https://bi.example.com@evil.example/', null],
+  ['https://user:pass@bi.example.com/', null],
   ['https://', null],
   ['', null],
 ])('%j leads to %j', (href, want) => {

@@ -8,7 +8,9 @@ export function safeHref(href: string): string | null {
   if (!/^[a-z][a-z0-9+.-]*:/i.test(h)) return null;
   try {
     const url = new URL(h);
-    return allowed.test(url.protocol) ? url.href : null;
+    // A name before the @ reads like the place that the link leads to, and is none.
+    const disguised = url.username !== '' || url.password !== '';
+    return allowed.test(url.protocol) && !disguised ? url.href : null;
   } catch {
     return null;
   }
