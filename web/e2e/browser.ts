@@ -72,8 +72,8 @@ export async function open(url: string, look: Look = {}): Promise<Opened> {
     if (m.type() === 'error') errors.push(m.text());
   });
   page.on('pageerror', (e) => errors.push(String(e)));
-  page.on('request', (r) => {
-    if (/^https?:/.test(r.url()) && !r.url().startsWith(origin)) foreign.push(r.url());
+  context.on('request', (r) => {
+    if (!/^(data|blob):/.test(r.url()) && new URL(r.url()).origin !== origin) foreign.push(r.url());
   });
   await page.goto(url);
   const close = async () => {
@@ -88,13 +88,13 @@ export interface Violation {
   nodes: string[];
 }
 
-/** What axe finds. The page's policy forbids injected scripts, so it is lifted after the page has loaded. */
-export async function axe(page: Page | Frame): Promise<Violation[]> {
+/** What axe finds in `part`. The page's policy forbids injected scripts, so it is lifted after the page has loaded. */
+export async function axe(page: Page | Frame, part = 'html'): Promise<Violation[]> {
   const whole = 'context' in page ? page : page.page();
   const cdp = await whole.context().newCDPSession(whole);
   await cdp.send('Page.setBypassCSP', { enabled: true });
-  await page.evaluate(axeSource);
-  const found = await page.evaluate(async () => {
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource);
+  const found = await page.evaluate(async (part) => {
     // Turns off screen are not laid out until they are near; axe would measure them where they never are.
     const all = new CSSStyleSheet();
     all.replaceSync('* { content-visibility: visible !important; }');
@@ -103,21 +103,25 @@ export async function axe(page: Page | Frame): Promise<Violation[]> {
     const { axe } = window as unknown as {
       axe: {
         run: (
-          d: Document,
+          part: string,
           o: object,
         ) => Promise<{ violations: { id: string; nodes: { target: unknown[]; failureSummary?: string }[] }[] }>;
       };
     };
-    const r = await axe.run(document, { runOnly: tags });
+    const r = await axe.run(part, { runOnly: tags });
     return r.violations.map((v) => ({
       id: v.id,
       nodes: v.nodes.map((n) => `${n.target.join(' ')}: ${(n.failureSummary ?? '').slice(0, 200)}`),
     }));
-  });
+  }, part);
   await cdp.send('Page.setBypassCSP', { enabled: false });
   return found;
 }
 
-/** Whether something is wider than the window. */
-export const overflows = (page: Page): Promise<boolean> =>
-  page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+/** What is wider than the window, or than its own part of it: the parts that scroll only downwards. */
+export const overflows = (page: Page | Frame): Promise<string[]> =>
+  page.evaluate(() => {
+    const parts = [...document.querySelectorAll('html, body, header, nav, .list, main, footer, dialog[open]')];
+    const wide = parts.filter((e) => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'none');
+    return wide.map((e) => `${e.tagName} ${e.className}: ${e.scrollWidth} in ${e.clientWidth}`);
+  });

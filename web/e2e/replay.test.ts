@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hostile } from '../tests/hostile';
-import { axe, open, overflows, quit, type Look, type Opened } from './browser';
+import { axe, open, quit, type Look, type Opened } from './browser';
 import { Replay } from './replay';
-import { answer, confirm, finished, markdown, start, states, table, usage } from './scenes';
+import { answer, confirm, finished, start, states, table, usage } from './scenes';
 
 // The page against recorded streams: every state, and what a network does to them.
 
@@ -397,28 +397,4 @@ test('the reader who scrolls up stays; at the end the page follows', async () =>
   expect(Math.abs((await main.evaluate((m) => m.scrollTop)) - top)).toBeLessThan(5);
   await o.page.getByRole('button', { name: 'To the latest' }).click();
   expect(await main.evaluate((m) => m.scrollHeight - m.scrollTop - m.clientHeight)).toBeLessThan(2);
-});
-
-describe.each([
-  ['light', 'en'],
-  ['dark', 'ru'],
-] as const)('axe finds nothing: %s, %s', (scheme, lang) => {
-  test.each([1280, 360])('%i px', async (width) => {
-    server.script = (t, id) =>
-      t === 'ask'
-        ? [confirm(`q${id}`, false), confirm(`p${id}`, true), finished('awaiting_confirmation')]
-        : [...states, ...answer(`a${id}`, markdown, 2, 5), usage, finished('max_steps')];
-    const look = { scheme, width, height: 740, touch: width < 500 };
-    const o = await visit(`objectType=dashboard&objectId=42&objectName=Sales&envId=ss-prod&lang=${lang}`, look);
-    expect(await axe(o.page)).toEqual([]);
-    await say(o, 'states');
-    await o.page.locator('[data-outcome=max_steps]').waitFor();
-    expect(await axe(o.page)).toEqual([]);
-    expect(await overflows(o.page)).toBe(false);
-    await say(o, 'ask');
-    await o.page.locator('[data-confirm]').nth(1).waitFor();
-    expect(await axe(o.page)).toEqual([]);
-    expect(await overflows(o.page)).toBe(false);
-    expect(o.errors).toEqual([]);
-  });
 });
