@@ -86,7 +86,7 @@ func newApp(ctx context.Context, cfg config.Config, mocked map[string]bool, log 
 	if err != nil {
 		return nil, err
 	}
-	bounded.Narrowing = offload.NarrowingOf(tools.All())
+	bounded.Narrowing, bounded.ToolChars = offload.NarrowingOf(tools.All()), offload.LimitsOf(tools.All())
 	a.gate = offload.New(a.store, bounded)
 	refs := &outside{store: a.store, o: offload.ReferenceOptions{Disabled: !cfg.References.Enabled, InlineMax: cfg.References.InlineMax, Log: log}}
 	if refs.References, err = offload.NewReferences(a.store, tools.All(), refs.o); err != nil {
@@ -214,6 +214,7 @@ func (a *app) openAPI(cfg config.Config, log *slog.Logger) error {
 	if cfg.Telemetry.Metrics {
 		o.Metrics = prometheus.NewRegistry()
 		a.outside.measure(o.Metrics)
+		a.measure(o.Metrics)
 	}
 	a.api, err = httpapi.New(o)
 	return err

@@ -11,17 +11,25 @@ import (
 	"agentd/internal/config"
 	"agentd/internal/eventlog"
 	"agentd/internal/offload"
+	"agentd/internal/supersettools"
 )
 
 // memory is what is kept, in numbers: never content.
 type memory struct {
-	Results    offload.Tally      `json:"results"` // in histories; over_budget must be 0
-	Artifacts  []artifact.Count   `json:"artifacts"`
-	Quota      chat.ArtifactQuota `json:"quota_bytes"`
-	Streams    int                `json:"streams"`
-	Runs       int                `json:"runs"`
-	Goroutines int                `json:"goroutines"`
-	HeapBytes  uint64             `json:"heap_bytes"`
+	Results    offload.Tally    `json:"results"` // in histories; over_budget must be 0
+	Artifacts  []artifact.Count `json:"artifacts"`
+	Quota      quotas           `json:"quota_bytes"` // 0 is no limit
+	Used       int64            `json:"quota_used_bytes"`
+	Streams    int              `json:"streams"` // each buffers one event at most
+	Runs       int              `json:"runs"`
+	Goroutines int              `json:"goroutines"`
+	HeapBytes  uint64           `json:"heap_bytes"`
+}
+
+type quotas struct {
+	Conversation int64 `json:"conversation"`
+	User         int64 `json:"user"`
+	Total        int64 `json:"total"`
 }
 
 // remember counts what the log and the store hold.
@@ -31,8 +39,11 @@ func remember(ctx context.Context, log *eventlog.Log, store *artifact.Store, gat
 		return m, err
 	}
 	var err error
-	m.Artifacts, err = store.Counts(ctx)
-	m.Quota = store.Quota()
+	if m.Artifacts, err = store.Counts(ctx); err != nil {
+		return m, err
+	}
+	used, err := log.ArtifactUsage(ctx, "", "")
+	m.Quota, m.Used = quotas(store.Quota()), used.Total
 	var heap runtime.MemStats
 	runtime.ReadMemStats(&heap)
 	m.Goroutines, m.HeapBytes = runtime.NumGoroutine(), heap.HeapAlloc
@@ -41,12 +52,18 @@ func remember(ctx context.Context, log *eventlog.Log, store *artifact.Store, gat
 
 // memory answers the diagnostics of the running server.
 func (a *app) memory() any {
-	m, err := remember(context.Background(), a.log, a.store, a.gate)
+	m, err := a.remember(context.Background())
 	if err != nil {
 		return map[string]string{"error": "The log or the store could not be read."}
 	}
-	m.Streams, m.Runs = a.streams.Streams(), a.engine.Running()
 	return m
+}
+
+// remember counts what the log, the store and this process hold.
+func (a *app) remember(ctx context.Context) (memory, error) {
+	m, err := remember(ctx, a.log, a.store, a.gate)
+	m.Streams, m.Runs = a.streams.Streams(), a.engine.Running()
+	return m, err
 }
 
 type doctorCmd struct {
@@ -70,7 +87,8 @@ func (d doctorMemoryCmd) Run(c *console) error {
 	}
 	defer bucket.Close()
 	store := artifact.New(log, bucket, artifact.Options{Quota: quota(cfg)})
-	m, err := remember(c.ctx, log, store, offload.New(store, offload.Options{MaxChars: cfg.Limits.MaxChars}))
+	own := offload.LimitsOf(supersettools.New(supersettools.Deps{}))
+	m, err := remember(c.ctx, log, store, offload.New(store, offload.Options{MaxChars: cfg.Limits.MaxChars, ToolChars: own}))
 	if err != nil {
 		return err
 	}

@@ -40,3 +40,14 @@ func NarrowingOf(tools []tool.Tool) map[string][]string {
 	}
 	return out
 }
+
+// LimitsOf finds the limits that tools declare for their own results.
+func LimitsOf(tools []tool.Tool) map[string]int {
+	out := map[string]int{}
+	for _, t := range tools {
+		if t.MaxChars > 0 {
+			out[t.Name] = t.MaxChars
+		}
+	}
+	return out
+}

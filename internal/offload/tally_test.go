@@ -6,12 +6,13 @@ import (
 
 	"agentd/internal/chat"
 	"agentd/internal/offload"
+	"agentd/internal/tool"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestTally(t *testing.T) {
-	g := offload.New(nil, offload.Options{MaxChars: 100, ToolChars: map[string]int{"small": 10, "large": 1000}})
+	g := offload.New(nil, offload.Options{MaxChars: 100, ToolChars: offload.LimitsOf([]tool.Tool{{Name: "t"}, {Name: "small", MaxChars: 10}, {Name: "large", MaxChars: 1000}})})
 	var got offload.Tally
 	for _, r := range []chat.ToolResult{
 		{Tool: "t", Content: strings.Repeat("ü", 100)}, {Tool: "t", Content: strings.Repeat("x", 101)},

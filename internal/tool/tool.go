@@ -57,6 +57,7 @@ type Tool struct {
 	Risk        Risk
 	Perms       []string      // Superset's permissions that a user needs, as "can_read on Dashboard"; all of them
 	Timeout     time.Duration // of one attempt; 0 is the configured one of its risk
+	MaxChars    int           // characters of a result for the model, where that is less than the configured limit; 0 is that
 	NeedsEnv    bool          // works on one environment, so a call without one asks which
 	Always      bool          // offered whatever role and page are (show_capabilities, read_artifact)
 	Unbuilt     bool          // named in the tables, not offered, and says so
