@@ -5,7 +5,8 @@ export type StreamState = 'connecting' | 'open' | 'reconnecting' | 'closed';
 export interface StreamOptions {
   /** The last event that is already known; 0 asks for everything. */
   from: number;
-  onData: (data: string) => void;
+  /** The data of one event, and the name that it came under. */
+  onData: (data: string, type: string | undefined) => void;
   onState: (state: StreamState, attempt: number) => void;
   /** The server refuses for good: signed out, gone, or not ours. */
   onRefused: (status: number) => void;
@@ -33,13 +34,20 @@ export async function openStream(url: string, o: StreamOptions): Promise<void> {
     const turn = new AbortController();
     const abort = () => turn.abort();
     o.signal.addEventListener('abort', abort, { once: true });
-    let watchdog: ReturnType<typeof setTimeout> | undefined;
-    const alive = () => {
-      clearTimeout(watchdog);
-      watchdog = setTimeout(abort, o.idleMs ?? 45_000);
+    const idleMs = o.idleMs ?? 45_000;
+    let heard = performance.now();
+    // Set again only when it is over: a new one for each piece of a fast answer would cost more than reading it.
+    let watchdog: ReturnType<typeof setTimeout>;
+    const watch = (left: number) => {
+      watchdog = setTimeout(() => {
+        const silent = performance.now() - heard;
+        if (silent >= idleMs) abort();
+        else watch(idleMs - silent);
+      }, left);
     };
+    watch(idleMs);
+    let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
     try {
-      alive();
       const res = await (o.fetch ?? fetch)(url, {
         headers: { Accept: 'text/event-stream', ...(last ? { 'Last-Event-ID': last } : {}), ...o.headers?.() },
         cache: 'no-store',
@@ -55,20 +63,24 @@ export async function openStream(url: string, o: StreamOptions): Promise<void> {
           onEvent: (e) => {
             attempt = 0;
             if (e.id) last = e.id;
-            o.onData(e.data);
+            o.onData(e.data, e.event);
           },
           onRetry: (ms) => (serverRetry = ms),
         });
-        for await (const text of chunks(res.body)) {
-          alive();
-          if (o.signal.aborted) break;
-          parser.feed(text);
+        const decoder = new TextDecoder();
+        reader = res.body.getReader();
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done || o.signal.aborted) break;
+          heard = performance.now();
+          parser.feed(decoder.decode(value, { stream: true }));
         }
       }
     } catch {
       // Lost, refused by the network, or given up by the watchdog: all are answered by another attempt.
     } finally {
       clearTimeout(watchdog);
+      reader?.cancel().catch(() => undefined);
       o.signal.removeEventListener('abort', abort);
       turn.abort();
     }
@@ -82,20 +94,6 @@ export async function openStream(url: string, o: StreamOptions): Promise<void> {
 }
 
 const refused = (status: number) => status >= 400 && status < 500 && status !== 408 && status !== 425 && status !== 429;
-
-async function* chunks(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  const reader = body.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield decoder.decode(value, { stream: true });
-    }
-  } finally {
-    reader.cancel().catch(() => undefined);
-  }
-}
 
 function wait(ms: number, signal: AbortSignal, hurry?: EventTarget): Promise<void> {
   return new Promise((resolve) => {

@@ -8,6 +8,7 @@ export interface Stick {
 /**
  * Keeps a scroller at its end while its content grows, and lets go only when the reader moves up. The distance to
  * the end alone does not tell a reader from content that grew between two scroll events; the direction does.
+ * Who is not at the end is held by the browser's own scroll anchoring, which is off while the end is followed.
  */
 export function stick(scroller: HTMLElement, content: HTMLElement, onchange: (pinned: boolean) => void): Stick {
   let pinned = true;
@@ -17,12 +18,14 @@ export function stick(scroller: HTMLElement, content: HTMLElement, onchange: (pi
   const set = (p: boolean) => {
     if (p === pinned) return;
     pinned = p;
+    scroller.style.overflowAnchor = p ? 'none' : 'auto';
     onchange(p);
   };
   const jump = () => {
-    scroller.scrollTop = max();
+    const end = max();
+    scroller.scrollTop = end;
     lastTop = scroller.scrollTop;
-    lastMax = max();
+    lastMax = end;
   };
   const onScroll = () => {
     const top = scroller.scrollTop;
@@ -36,6 +39,7 @@ export function stick(scroller: HTMLElement, content: HTMLElement, onchange: (pi
   const sizes = new ResizeObserver(() => {
     if (pinned) jump();
   });
+  scroller.style.overflowAnchor = 'none';
   scroller.addEventListener('scroll', onScroll, { passive: true });
   sizes.observe(content);
   sizes.observe(scroller);

@@ -47,6 +47,8 @@ export class Session {
   deciding = $state.raw<Record<string, Deciding>>({});
 
   readonly open = $derived.by<Confirm[]>(() => openConfirms(this.conversation));
+  /** Apart from the items, so that text that grows is no news to those who only look at runs. */
+  readonly runs = $derived.by(() => this.conversation.runs);
   readonly running = $derived.by(() => this.conversation.activeRun !== null);
   readonly busy = $derived.by(() => this.running || this.pending !== null);
 
@@ -194,6 +196,11 @@ export class Session {
     } else if (!this.busy) this.#disconnect();
   }
 
+  /** Stops following: what comes from now on may be for somebody else. */
+  pause(): void {
+    this.#disconnect();
+  }
+
   destroy(): void {
     this.close();
     this.#life.abort();
@@ -210,8 +217,8 @@ export class Session {
       signal: stream.signal,
       hurry: this.#hurry,
       headers: this.api.headers,
-      onData: (data) => {
-        if (stream === this.#stream) this.#feed.push(data);
+      onData: (data, type) => {
+        if (stream === this.#stream) this.#feed.push(data, type);
       },
       onState: (state, attempt) => {
         if (stream !== this.#stream) return;
