@@ -39,9 +39,9 @@ extension: need-node ## write bin/agentd-launcher.supx, the assistant's button a
 	@cd web && npm run --silent supx
 
 .PHONY: test
-test: build need-chromium ## build, unit, conversation and contract tests on the mock, the page in a real browser
+test: build need-chromium ## build, unit, conversation and contract tests on the mock, sizes of the page, the page in a real browser
 	@go test -shuffle=on -count=1 ./...
-	@cd web && npm test --silent
+	@cd web && npm run --silent size && npm test --silent
 	@$(MAKE) --no-print-directory test-web
 
 .PHONY: test-web
@@ -80,7 +80,7 @@ check: need-go need-node web/dist/index.html ## the fast gate: format, vet, stat
 	@$(TOOL) staticcheck ./...
 	@$(TOOL) golangci-lint run ./...
 	@go test -short -shuffle=on -count=1 ./...
-	@cd web && npm run --silent check && npm test --silent
+	@cd web && npm run --silent check && npm run --silent size && npm test --silent
 
 .PHONY: bench
 bench: need-go ## the benchmarks with their ratios

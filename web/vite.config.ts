@@ -12,6 +12,8 @@ export default defineConfig({
   build: {
     target: 'es2022',
     assetsInlineLimit: 0,
+    // One file: the styles of what is fetched later are small, and each file of its own would cost more than it saves.
+    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     sourcemap: false,
   },

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-const dist = new URL('../dist', import.meta.url).pathname;
+const dist = process.env.DIST ?? new URL('../dist', import.meta.url).pathname;
 const assets = readdirSync(join(dist, 'assets')).map((f) => join(dist, 'assets', f));
 const zipped = (f) => gzipSync(readFileSync(f), { level: 9 }).length;
 const sum = (files, size) => files.reduce((n, f) => n + size(f), 0);
