@@ -10,8 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"agentd/internal/chat"
 	"agentd/internal/fault"
 	"agentd/internal/mocksuperset"
+	"agentd/internal/superset"
+	"agentd/internal/supersettools"
 	"agentd/internal/tool"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -238,5 +241,49 @@ func TestSlowSQLIsStopped(t *testing.T) {
 	}
 	if !slices.Contains(paths, "/api/v1/query/stop") {
 		t.Errorf("nobody was told to stop: %v", paths)
+	}
+}
+
+// The caps of a stored result bound what is read: rows by the limit that Superset is given, bytes by what is kept.
+func TestCapsOfSQL(t *testing.T) {
+	_, base := mock(t)
+	for _, tt := range []struct {
+		name    string
+		caps    superset.SQLCaps
+		bound   string
+		kept    int
+		total   *int64
+		summary string
+	}{
+		{"none", superset.SQLCaps{}, "", 80, ptr(80), "80 rows from"},
+		{"rows, one less", superset.SQLCaps{Rows: 79}, "", 79, nil, "The first 79 rows from"},
+		{"rows, as many", superset.SQLCaps{Rows: 80}, "", 80, ptr(80), "80 rows from"},
+		{"bytes", superset.SQLCaps{Bytes: 100}, chat.BoundBySize, 7, ptr(80), "80 rows from"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t, base, "sql_user")
+			envs, err := supersettools.NewEnvironments(supersettools.Environment{ID: "dev", Class: "dev", Client: b.client})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.set, err = tool.NewSet(supersettools.New(supersettools.Deps{Environments: envs, Rows: tt.caps})...); err != nil {
+				t.Fatal(err)
+			}
+			r := b.mustRun("run_sql", `{"database_id":1,"sql":"SELECT sku FROM products","whole":true}`)
+			defer r.Close()
+			bound, kept := "", len(r.Rows.Rows)
+			if s := r.Rows.Stream; s != nil {
+				bound, kept = s.Bound, 0
+				if err := s.Each(func(json.RawMessage) error { kept++; return nil }); err != nil || s.Count != 80 {
+					t.Errorf("%d rows, %v", s.Count, err)
+				}
+			}
+			if bound != tt.bound || kept != tt.kept || r.Bounded != (tt.total == nil) || !strings.HasPrefix(r.Summary, tt.summary) {
+				t.Errorf("bound %q, %d rows kept, bounded %v, %s", bound, kept, r.Bounded, r.Summary)
+			}
+			if diff := cmp.Diff(tt.total, r.Total); diff != "" {
+				t.Errorf("total (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
