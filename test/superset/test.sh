@@ -8,6 +8,7 @@ names="agentd-dev agentd-staging agentd-prod"
 finish() { for n in $names; do superset down "$n" >/dev/null 2>&1 || true; done; }
 trap finish EXIT
 
+export AGENTD_SUPERSET_CONFIG=${AGENTD_SUPERSET_CONFIG:-$here/whole.py}
 for n in $names; do superset up "$n" --profile "${n#agentd-}" >/dev/null; done
 fresh() { for n in $names; do superset reset "$n" >/dev/null & done; wait; }
 SUPERSET_DEV_URL=$(superset url agentd-dev)
