@@ -18,8 +18,9 @@ import (
 const (
 	maxTools       = 256
 	maxPages       = 64
-	maxDescription = 4000 // characters; the rest is left out
-	maxOwnName     = 256  // bytes of a name as the server gives it
+	maxDescription = 4000      // characters; the rest is left out
+	maxList        = 512 << 10 // bytes of descriptions and schemas of one server
+	maxOwnName     = 256       // bytes of a name as the server gives it
 )
 
 // read reads the list of tools, every page of it. What cannot be offered is in skipped. A session that turns out to
@@ -42,7 +43,7 @@ func (s *server) read(ctx context.Context) (list []tool.Tool, skipped []Skipped,
 }
 
 func (s *server) pages(ctx context.Context, session *mcp.ClientSession) (list []tool.Tool, skipped []Skipped, lost loss, err error) {
-	taken := map[string]bool{}
+	taken, size := map[string]bool{}, 0
 	skip := func(name, why string) { skipped = append(skipped, Skipped{Tool: s.clipName(name), Why: why}) }
 	cursor := ""
 	for range maxPages {
@@ -59,8 +60,11 @@ func (s *server) pages(ctx context.Context, session *mcp.ClientSession) (list []
 				skip(t.Name, "the server has two tools of that name")
 			case len(list) == maxTools:
 				skip(t.Name, fmt.Sprintf("a server may have at most %d tools", maxTools))
+			case size+len(built.Description)+len(built.Schema) > maxList:
+				skip(t.Name, fmt.Sprintf("the tools of a server may have at most %d bytes together", maxList))
 			default:
 				taken[built.Name] = true
+				size += len(built.Description) + len(built.Schema)
 				list = append(list, built)
 			}
 		}
@@ -102,7 +106,7 @@ func (s *server) page(ctx context.Context, session *mcp.ClientSession, cursor st
 
 // build makes a tool of ours of one of a server. The error is a clause that says why it cannot be offered.
 func (s *server) build(t *mcp.Tool, raw json.RawMessage) (tool.Tool, error) {
-	if t.Name == "" || len(t.Name) > maxOwnName || !utf8.ValidString(t.Name) || strings.ContainsFunc(t.Name, func(r rune) bool { return r < ' ' }) {
+	if t.Name == "" || len(t.Name) > maxOwnName || !utf8.ValidString(t.Name) || clean(t.Name) != t.Name {
 		return tool.Tool{}, errors.New("its name cannot be used")
 	}
 	if len(raw) == 0 {
@@ -116,6 +120,9 @@ func (s *server) build(t *mcp.Tool, raw json.RawMessage) (tool.Tool, error) {
 	if err != nil {
 		return tool.Tool{}, err
 	}
+	if schema, err = cleanTexts(schema); err != nil {
+		return tool.Tool{}, errors.New("its schema is no JSON object")
+	}
 	operator := s.Tools[t.Name]
 	risk, raised := riskOf(operator.Risk, t.Annotations)
 	if raised {
@@ -123,11 +130,7 @@ func (s *server) build(t *mcp.Tool, raw json.RawMessage) (tool.Tool, error) {
 	}
 	out := tool.Tool{Name: Name(s.Name, t.Name), Description: s.describe(t), Schema: schema, Risk: risk, Affinity: operator.Affinity}
 	if s.o.Referable != nil && !operator.NoReferences {
-		for _, name := range s.o.Referable(schema) {
-			if argument.MatchString(name + "_uri") { // the longer name must be one that providers take, too
-				out.References = append(out.References, name)
-			}
-		}
+		out.References = s.o.Referable(schema)
 	}
 	own := t.Name
 	var takes struct {
@@ -159,9 +162,9 @@ func (s *server) build(t *mcp.Tool, raw json.RawMessage) (tool.Tool, error) {
 
 // describe is what the model reads of a tool.
 func (s *server) describe(t *mcp.Tool) string {
-	d := strings.TrimSpace(strings.ToValidUTF8(t.Description, "\uFFFD"))
+	d := clean(t.Description)
 	if d == "" {
-		d = strings.TrimSpace(strings.ToValidUTF8(t.Title, "\uFFFD"))
+		d = clean(t.Title)
 	}
 	if d == "" {
 		d = "The tool " + t.Name + " of the MCP server " + s.Name + "."

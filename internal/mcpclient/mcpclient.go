@@ -36,7 +36,8 @@ type ToolConfig struct {
 type Options struct {
 	Version string // of agentd, told to servers
 
-	// Referable lists the arguments of a schema that a stored result can stand for; nil: none.
+	// Referable lists the arguments of a schema that a stored result can stand for, as tool.Tool.References names
+	// them; nil: none.
 	Referable func(schema json.RawMessage) []string
 
 	ConnectTimeout time.Duration // to connect, and for the list of tools; 10 s

@@ -142,7 +142,7 @@ func TestListThatCannotBeTrusted(t *testing.T) {
 			pages++
 			out := &mcp.ListToolsResult{NextCursor: fmt.Sprint(pages)} // without an end
 			for i := range 10 {
-				out.Tools = append(out.Tools, &mcp.Tool{Name: fmt.Sprintf("t%d_%d", pages, i), Description: strings.Repeat("ä", 9000), InputSchema: json.RawMessage(anObject)})
+				out.Tools = append(out.Tools, &mcp.Tool{Name: fmt.Sprintf("t%d_%d", pages, i), Description: strings.Repeat("ä", max(1, 9000*(1-i))), InputSchema: json.RawMessage(anObject)})
 			}
 			for _, name := range []string{"same", "same", "", strings.Repeat("n", 257), "line\nbreak", strings.Repeat("n", 256)} {
 				out.Tools = append(out.Tools, &mcp.Tool{Name: name, InputSchema: json.RawMessage(anObject)})

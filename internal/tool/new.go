@@ -67,7 +67,7 @@ func compile(name string, schema json.RawMessage) func(json.RawMessage) error {
 }
 
 // argsURL is the name of the schema within its compiler.
-const argsURL = "args.json"
+const argsURL = "agentd:///args.json" // with a scheme, so that no path of this machine stands in an error
 
 func checker(name string, s *validator.Schema) func(json.RawMessage) error {
 	return func(args json.RawMessage) error {
