@@ -219,10 +219,11 @@ func TestReservedKeysInTables(t *testing.T) {
 func TestTheTailOfFlags(t *testing.T) {
 	flag := "🇩🇪"
 	for shift := range 8 {
-		in := strings.Repeat("x", shift) + strings.Repeat(flag, 20_000) + " end"
+		end := " end" + strings.Repeat("z", 4*shift)
+		in := strings.Repeat(flag, 20_000) + end
 		out := summarise.TextBytes([]byte(in), summarise.Options{Limit: 400, Tail: true})
 		_, z, _ := strings.Cut(out.Text, "left out …]\n")
-		if rest := strings.ReplaceAll(z, flag, ""); rest != " end" && rest != "" {
+		if rest := strings.ReplaceAll(z, flag, ""); rest != end {
 			t.Errorf("shift %d: a flag was cut: %q", shift, rest)
 		}
 	}

@@ -93,13 +93,26 @@ func TestMemoryDoesNotGrowWithTheInput(t *testing.T) {
 		t.Skip("reads 120 MB")
 	}
 	around := func(before string, body io.Reader, size int64, after string) io.Reader {
-		return io.MultiReader(one(before), io.LimitReader(body, size), one(after))
+		return io.MultiReader(strings.NewReader(before), io.LimitReader(body, size), strings.NewReader(after))
 	}
 	for name, shape := range map[string]func(size int64) io.Reader{
-		"an array":     func(n int64) io.Reader { return newRows(int(n)) },
-		"a main array": func(n int64) io.Reader { return io.MultiReader(one(`{"count":1,"result":`), newRows(int(n)), one(`}`)) },
-		"one element":  func(n int64) io.Reader { return io.MultiReader(one(`[{"a":`), newRows(int(n)), one(`}]`)) },
-		"a string":     func(n int64) io.Reader { return around(`{"a":"`, repeat(`x\"\u00fc`), n/9*9, `"}`) },
+		"an array": func(n int64) io.Reader { return newRows(int(n)) },
+		"a main array": func(n int64) io.Reader {
+			return io.MultiReader(strings.NewReader(`{"count":1,"result":`), newRows(int(n)), strings.NewReader(`}`))
+		},
+		"one element": func(n int64) io.Reader {
+			return io.MultiReader(strings.NewReader(`[{"a":`), newRows(int(n)), strings.NewReader(`}]`))
+		},
+		"an item behind": func(n int64) io.Reader {
+			return io.MultiReader(strings.NewReader(`[1,2,3,4,5,{"a":`), newRows(int(n)), strings.NewReader(`}]`))
+		},
+		"keys in keys": func(n int64) io.Reader {
+			level := `{` + strings.Repeat(`"f":"`+strings.Repeat("x", 120)+`",`, 20) + `"error":`
+			first := `{` + strings.Repeat(`"f":"`+strings.Repeat("x", 2000)+`",`, 40) + `"error":`
+			deep := int(n) / len(level)
+			return io.MultiReader(strings.NewReader(first), io.LimitReader(repeat(level), int64(deep*len(level))), strings.NewReader(`1`), io.LimitReader(repeat("}"), int64(deep+1)))
+		},
+		"a string": func(n int64) io.Reader { return around(`{"a":"`, repeat(`x\"\u00fc`), n/9*9, `"}`) },
 		"strings": func(n int64) io.Reader {
 			return around(`{"a":"b"`, repeat(`,"a":"`+strings.Repeat("x", 299_993)+`"`), n/300_000*300_000, `}`)
 		},
@@ -125,17 +138,6 @@ func TestMemoryDoesNotGrowWithTheInput(t *testing.T) {
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-func one(s string) io.Reader {
-	done := false
-	return readerFunc(func(p []byte) (int, error) {
-		if done {
-			return 0, io.EOF
-		}
-		done = true
-		return copy(p, s), nil
-	})
-}
 
 // repeat is s without end.
 func repeat(s string) io.Reader {
