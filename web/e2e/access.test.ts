@@ -203,6 +203,15 @@ test('with forced colours a state is told by a word and an icon, and what has th
     new Set(['done', 'failed', 'unknown', 'denied', 'stopped', 'open']),
   );
   expect(cards.filter((c) => !c.told || !c.icon || !c.border)).toEqual([]);
+  const chosen = await at.evaluate(() => {
+    const current = document.querySelector('nav .item[aria-current=true]');
+    const system = Object.assign(document.createElement('i'), { style: 'background: Highlight' });
+    document.body.append(system);
+    const [a, b] = [current, system].map((e) => e && getComputedStyle(e).backgroundColor);
+    system.remove();
+    return a === b;
+  });
+  expect(chosen).toBe(true);
   await at.locator('#composer').focus();
   const ring = await at.locator('#composer').evaluate((e) => {
     const all = [e, e.closest('.box')].filter((x) => x !== null).map((x) => getComputedStyle(x));
