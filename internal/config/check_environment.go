@@ -2,7 +2,9 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"agentd/internal/chat"
@@ -84,10 +86,30 @@ func checkMCP(c *Config, bad *problems) {
 		}
 		seen[m.Name] = true
 		address(bad, key("url"), m.URL)
-		for name, t := range m.Tools {
+		for _, header := range slices.Sorted(maps.Keys(m.HeadersEnv)) {
+			switch {
+			case !headerPattern.MatchString(header):
+				bad.add(key("headers_env."+header), "", "must be the name of an HTTP header, as Authorization")
+			case slices.ContainsFunc(protocolHeaders, func(p string) bool { return strings.HasPrefix(strings.ToLower(header), p) }):
+				bad.add(key("headers_env."+header), "", "is set by the protocol and must be left out")
+			case m.HeadersEnv[header] == "":
+				bad.add(key("headers_env."+header), "", "must name an environment variable")
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(m.Tools)) {
+			t := m.Tools[name]
 			if t.Risk != "" {
 				oneOf(bad, key("tools."+name+".risk"), t.Risk, "read", "query", "write", "dangerous")
+			}
+			for j, page := range t.Affinity {
+				oneOf(bad, key(fmt.Sprintf("tools.%s.affinity[%d]", name, j)), page, "dashboard", "chart", "dataset", "migration")
 			}
 		}
 	}
 }
+
+// headerPattern is a token of HTTP.
+var headerPattern = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+
+// protocolHeaders begin the names of headers, in small letters, that the client of a server sets itself.
+var protocolHeaders = []string{"accept", "connection", "content-", "host", "last-event-id", "mcp-", "transfer-encoding"}
