@@ -78,6 +78,7 @@ func TestReferencesAreReplaced(t *testing.T) {
 		"with its conversation":       {`{"data_uri":"agentd+artifact://c1/` + b.list + `"}`, `{"data":` + items + `}`},
 		"another scheme":              {`{"data_uri":"https://x/y"}`, `{"data_uri":"https://x/y"}`},
 		"an empty list":               {`{"data_uri":[]}`, `{"data_uri":[]}`},
+		"an empty list beside a URI":  {`{"data":[1],"data_uri":[],"points_uri":"` + list + `"}`, `{"data":[1],"data_uri":[],"points":` + items + `}`},
 		"a mixed list":                {`{"data_uri":["` + list + `","x"]}`, `{"data_uri":["` + list + `","x"]}`},
 		"null":                        {`{"data_uri":null}`, `{"data_uri":null}`},
 		"null in a list":              {`{"data_uri":["` + list + `",null]}`, `{"data_uri":["` + list + `",null]}`},
@@ -188,6 +189,9 @@ func TestInlineRows(t *testing.T) {
 		`{"data":` + n(50) + `,"data_uri":"` + offload.URI(b.list) + `"}`:   false,
 		`{"data":` + n(50) + `,"points_uri":"` + offload.URI(b.list) + `"}`: true,
 		`{"data":` + n(50) + `,"data_uri":null}`:                            true,
+		`{"data":` + n(50) + `,"data_uri":[]}`:                              true,
+		`{"data":` + n(50) + `,"data_uri":"https://x/y"}`:                   true,
+		`{"spec":` + n(21) + `}`:                                            false, // the tool's own check says what is wrong with it
 	} {
 		_, err := b.resolve(args)
 		if (fault.CodeOf(err) == "inline_rows") != refused || err != nil && !refused {
