@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -44,6 +46,7 @@ func (s *server) read(ctx context.Context) (list []tool.Tool, skipped []Skipped,
 
 func (s *server) pages(ctx context.Context, session *mcp.ClientSession) (list []tool.Tool, skipped []Skipped, lost loss, err error) {
 	taken, size := map[string]bool{}, 0
+	unknown := maps.Clone(s.Tools) // what is configured and was not met
 	skip := func(name, why string) { skipped = append(skipped, Skipped{Tool: s.clipName(name), Why: why}) }
 	cursor := ""
 	for range maxPages {
@@ -52,6 +55,7 @@ func (s *server) pages(ctx context.Context, session *mcp.ClientSession) (list []
 			return nil, nil, lost, err
 		}
 		for _, t := range page.Tools {
+			delete(unknown, t.Name)
 			built, err := s.build(t, schemas[t.Name])
 			switch {
 			case err != nil:
@@ -68,7 +72,13 @@ func (s *server) pages(ctx context.Context, session *mcp.ClientSession) (list []
 				list = append(list, built)
 			}
 		}
-		if cursor = page.NextCursor; cursor == "" || len(skipped) > maxTools {
+		if cursor = page.NextCursor; cursor == "" {
+			for _, name := range slices.Sorted(maps.Keys(unknown)) { // a typing mistake would leave the tool's risk unsaid
+				skip(name, "it is configured, and the server has no tool of that name")
+			}
+			return list, skipped, sessionFine, nil
+		}
+		if len(skipped) > maxTools {
 			return list, skipped, sessionFine, nil
 		}
 	}

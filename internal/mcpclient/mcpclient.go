@@ -151,7 +151,7 @@ func (s Status) State() string {
 	return "starting"
 }
 
-// Skipped is a tool of a server that cannot be offered.
+// Skipped is a tool that cannot be offered, or that is configured and not there.
 type Skipped struct {
 	Tool string
 	Why  string

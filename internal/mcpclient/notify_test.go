@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -146,6 +147,23 @@ func TestSameNameOnTwoServers(t *testing.T) {
 				t.Errorf("%q instead of %q", h.Get("Authorization"), secret)
 			}
 		}
+	}
+}
+
+// TestConfiguredAndNotThere: a typing mistake in the configuration is said, once.
+func TestConfiguredAndNotThere(t *testing.T) {
+	u := start(t, nil, nil)
+	u.add("get_rows", anObject, nil, says("ok"))
+	var log logged
+	c := u.connect(reads("get_rows", "get_rowz"), mcpclient.Options{Logger: log.logger(), Refresh: 10 * time.Millisecond})
+	before := len(u.headers())
+	until(t, "another reading", func() bool { return len(u.headers()) > before+2 })
+	want := []mcpclient.Skipped{{Tool: "get_rowz", Why: "it is configured, and the server has no tool of that name"}}
+	if got := c.Status()[0].Skipped; !slices.Equal(got, want) {
+		t.Errorf("left out %v", got)
+	}
+	if n := strings.Count(log.String(), "get_rowz"); n != 1 {
+		t.Errorf("it is said %d times: %s", n, log.String())
 	}
 }
 
