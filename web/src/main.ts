@@ -7,21 +7,25 @@ import { loadLang } from './lib/i18n/i18n.svelte';
 import { safeHref } from './lib/md/url';
 import { readParams } from './lib/params';
 import { App } from './lib/state/app.svelte';
+import { wear } from './lib/wear';
 
-const app = new App(
-  new Api(new URL('api/v1/', document.baseURI).href),
-  readParams(location.search),
-  undefined,
-  (id) => {
-    const url = new URL(location.href);
-    if (id === null) url.searchParams.delete('c');
-    else url.searchParams.set('c', id);
-    history.replaceState(null, '', url);
-  },
-);
+/** Keeps the address of the page in step with the conversation that is open. */
+const keepOpen = (id: string | null) => {
+  const url = new URL(location.href);
+  if (id === null) url.searchParams.delete('c');
+  else url.searchParams.set('c', id);
+  history.replaceState(null, '', url);
+};
+const api = new Api(new URL('api/v1/', document.baseURI).href);
+const app = new App(api, readParams(location.search), undefined, keepOpen);
 const meta = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
 app.loginUrl = safeHref(meta('agentd-login'));
 if (app.params.embed && window.parent !== window) {
+  // A frame belongs to a page that goes on; it begins again as whoever is logged in there now.
+  app.restart = () => {
+    keepOpen(null);
+    location.reload();
+  };
   app.bridge = new Bridge({
     parent: window.parent,
     self: window,
@@ -33,9 +37,13 @@ if (app.params.embed && window.parent !== window) {
     ],
     referrer: document.referrer,
     oncontext: (c) => app.lookAt(c),
-    ontheme: (mode) => (app.hostTheme = mode),
+    ontheme: (theme) => {
+      app.hostTheme = theme.mode === 'dark' ? 'dark' : 'light';
+      wear(theme, document.documentElement);
+    },
     onvisible: (open) => app.setPanelOpen(open),
     ontoken: (token) => void app.signIn(token),
+    onready: () => app.hostReady(),
   });
 }
 await loadLang(app.i18n.lang);

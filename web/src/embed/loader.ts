@@ -1,180 +1,162 @@
-import { version, type HostContext, type Init, type ToFrame, type ToHost } from './protocol';
+import { version, type Hello, type HostContext, type Init, type ToFrame, type ToHost } from './protocol';
 import { style } from './style';
-import { contextNow, named, themeNow } from './superset';
+import { contextNow, named, pathNow, themeNow } from './superset';
 
 // <script src="…/embed.js" data-agentd="/agentd/" defer></script>
-// Draws a button; the frame is made when it is first opened. data-label, data-hide-on (prefixes of paths, separated
-// by spaces) and data-handover (address of a token for a frame of another origin) are optional.
+// Draws a button; the frame is made when it is first opened. data-label, data-hide-on (prefixes of paths below the
+// application root, separated by spaces) and data-handover (address of a token that says who is logged in) are optional.
 
 type Command = 'open' | 'close' | 'toggle' | 'destroy';
 interface Handle {
   cmd: (c: Command) => void;
+  /** What is on the page; an event "agentd" on it says with `detail` that the panel has opened or closed. */
+  element: HTMLElement;
 }
 const holder = window as unknown as { agentd?: Handle };
 
-function load(script: HTMLScriptElement): void {
-  const base = new URL(script.dataset.agentd ?? './', script.src);
-  const hideOn = (script.dataset.hideOn ?? '/login').split(' ').filter((p) => p !== '');
-  const label = script.dataset.label ?? (contextNow().lang?.startsWith('ru') ? 'Спросить агента' : 'Ask the agent');
+/** A name that comes with its object lets the frame say once what it looks at, not twice. */
+const nameMs = 600;
 
+function load(script: HTMLScriptElement): void {
+  const { dataset } = script;
+  const base = new URL(dataset.agentd ?? './', script.src);
+  const { handover, hideOn = '/login' } = dataset;
+  const label = dataset.label ?? (/^ru/.test(contextNow().lang ?? '') ? 'Спросить агента' : 'Ask the agent');
+  const life = new AbortController();
+  const on = (t: EventTarget | undefined, event: string, f: (e: never) => unknown) =>
+    t?.addEventListener(event, f as EventListener, { signal: life.signal });
   const host = document.createElement('agentd-launcher');
   const root = host.attachShadow({ mode: 'closed' });
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(style);
   root.adoptedStyleSheets = [sheet];
-
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.setAttribute('aria-label', label);
-  button.setAttribute('aria-expanded', 'false');
+  const button = Object.assign(document.createElement('button'), { ariaLabel: label, ariaExpanded: 'false' });
   const count = document.createElement('span');
-  count.className = 'count';
-  button.append(spark(), count);
+  button.append(count);
   root.append(button);
 
-  let frame: HTMLIFrameElement | null = null;
-  let port: MessagePort | null = null;
+  // Loads once it is on the page, which is when it is first opened.
+  const frame = Object.assign(document.createElement('iframe'), {
+    title: label,
+    allow: 'clipboard-write',
+    sandbox: 'allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads',
+    referrerPolicy: 'strict-origin',
+    src: new URL('agent?embed=1', base).href,
+  });
+  let port: MessagePort | undefined;
   let opened = false;
-  let context: HostContext = contextNow();
   const post = (m: ToFrame) => port?.postMessage(m);
-
-  function makeFrame(): HTMLIFrameElement {
-    const f = document.createElement('iframe');
-    f.title = label;
-    f.allow = 'clipboard-write';
-    f.setAttribute(
-      'sandbox',
-      'allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads',
-    );
-    f.referrerPolicy = 'strict-origin';
-    const url = new URL('agent', base);
-    url.searchParams.set('embed', '1');
-    f.src = url.href;
-    root.append(f);
-    return f;
-  }
 
   function show(open: boolean): void {
     if (open === opened) return;
     opened = open;
-    if (open) frame ??= makeFrame();
-    frame?.classList.toggle('open', open);
-    button.setAttribute('aria-expanded', String(open));
+    if (!frame.isConnected) root.append(frame);
+    frame.classList.toggle('open', open);
+    button.ariaExpanded = `${open}`;
     post({ type: 'visibility', open });
-    if (open) frame?.focus();
-    else button.focus();
+    (open ? frame : button).focus();
+    host.dispatchEvent(new CustomEvent('agentd', { detail: open }));
   }
 
-  async function token(): Promise<void> {
-    const address = script.dataset.handover;
-    if (!address) return;
+  /** Says who is logged in at Superset. While that cannot be asked nothing is said. */
+  async function token(address: string): Promise<void> {
     try {
-      const res = await fetch(address, { headers: { Accept: 'application/json' }, cache: 'no-store' });
-      const { token } = (await res.json()) as { token?: unknown };
-      if (res.ok && typeof token === 'string') post({ type: 'token', token });
+      const res = await fetch(address, { cache: 'no-store' });
+      post({ type: 'token', token: res.status === 401 ? null : ((await res.json()) as { token: string }).token });
     } catch {
-      // The frame goes on saying that nobody is signed in.
+      // The frame asks again.
     }
   }
 
   function heard(m: ToHost): void {
     if (m.type === 'close') show(false);
-    else if (m.type === 'unread') count.textContent = m.n > 0 ? String(m.n) : '';
-    else if (m.type === 'needToken') void token();
-    else if (m.type === 'openFull') {
-      // Only the frame's own page, whatever was asked for.
-      const url = new URL('agent', base);
-      url.search = m.query;
-      url.searchParams.delete('embed');
-      window.open(url.href, '_blank', 'noopener');
-    } else if (m.type === 'navigate') {
+    else if (m.type === 'unread') count.textContent = m.n ? `${+m.n}` : '';
+    else if (m.type === 'title') frame.title = m.title;
+    // Kept within the window by the style.
+    else if (m.type === 'resize') frame.style.cssText = `--w:${+m.w}px;--h:${+m.h}px`;
+    else if (m.type === 'look') void look(true);
+    else if (m.type === 'needToken' && handover) void token(handover);
+    // Only the frame's own page, whatever was asked for.
+    else if (m.type === 'openFull') open(new URL(`agent?${m.query}`, base), '_blank', 'noopener');
+    else if (m.type === 'navigate') {
       const url = new URL(m.url, location.href);
-      if (url.origin === location.origin && /^https?:$/.test(url.protocol)) location.assign(url.href);
+      if (url.origin === location.origin) location.assign(url.href);
     }
   }
 
   function met(e: MessageEvent): void {
-    if (!frame || e.source !== frame.contentWindow || e.origin !== base.origin) return;
-    const m = e.data as { type?: unknown; v?: unknown } | null;
-    if (m?.type !== 'agentd:hello' || m.v !== version) return;
+    const m = e.data as Partial<Hello> | null;
+    const known = e.source === frame.contentWindow && e.origin === base.origin;
+    if (!known || m?.type !== 'agentd:hello' || m.v !== version) return;
     port?.close();
-    const channel = new MessageChannel();
-    port = channel.port1;
+    const { port1, port2 } = new MessageChannel();
+    port = port1;
     port.onmessage = (p: MessageEvent<ToHost>) => heard(p.data);
-    const handover = script.dataset.handover !== undefined;
-    const init: Init = { type: 'agentd:init', v: version, context, theme: themeNow(), handover };
-    frame.contentWindow?.postMessage(init, base.origin, [channel.port2]);
+    // Names are found anew: who looks at this frame may not be who looked at the last one.
+    const init: Init = {
+      type: 'agentd:init',
+      v: version,
+      context: contextNow(),
+      theme: themeNow(),
+      handover: !!handover,
+    };
+    frame.contentWindow?.postMessage(init, base.origin, [port2]);
+    count.textContent = '';
+    void look(true);
   }
 
   let looked = '';
-  async function look(): Promise<void> {
+  async function look(again = false): Promise<void> {
     const now = contextNow();
     const key = JSON.stringify(now);
-    if (key === looked) return;
+    if (key === looked && !again) return;
     looked = key;
-    context = now;
-    host.hidden = hideOn.some((p) => location.pathname.startsWith(p));
-    host.style.display = host.hidden ? 'none' : '';
-    // A name comes with its object, so that the frame says once what it looks at, not twice.
-    const asked = named(now);
-    const more = await Promise.race([asked, new Promise<null>((done) => setTimeout(done, 600, null))]);
-    if (looked !== key) return; // the user is elsewhere by now
-    post({ type: 'context', context: (context = { ...now, ...more }) });
-    const late = more ? null : await asked;
-    if (late && looked === key) post({ type: 'context', context: (context = { ...now, ...late }) });
+    host.style.display = hideOn.split(' ').some((p) => p && pathNow().startsWith(p)) ? 'none' : '';
+    const tell = (more: HostContext | null) => {
+      if (looked !== key) return; // the user is elsewhere by now
+      post({ type: 'context', context: { ...now, ...more } });
+    };
+    const late = again ? 0 : setTimeout(tell, nameMs, null);
+    const more = await named(now);
+    clearTimeout(late);
+    tell(more);
   }
 
-  let theme = themeNow();
+  let mode = themeNow().mode;
   const timer = setInterval(() => {
     void look();
-    if (themeNow() !== theme) post({ type: 'theme', mode: (theme = themeNow()) });
+    const theme = themeNow();
+    if (theme.mode !== mode) post({ type: 'theme', theme });
+    mode = theme.mode;
   }, 1000);
-  const navigation = (window as unknown as { navigation?: EventTarget }).navigation;
-  const onNavigate = () => void look();
-  const onKey = (e: KeyboardEvent) => {
-    if (e.key === 'Escape' && opened && e.target === button) show(false);
-  };
-  addEventListener('message', met);
-  addEventListener('keydown', onKey);
-  navigation?.addEventListener('currententrychange', onNavigate);
-  button.addEventListener('click', () => show(!opened));
+  on(window, 'message', met);
+  on(button, 'keydown', (e: KeyboardEvent) => e.key === 'Escape' && show(false));
+  on((window as unknown as { navigation?: EventTarget }).navigation, 'currententrychange', () => void look());
+  on(button, 'click', () => show(!opened));
 
   holder.agentd = {
+    element: host,
     cmd(c) {
-      if (c === 'open') show(true);
-      else if (c === 'close') show(false);
-      else if (c === 'toggle') show(!opened);
-      else if (c === 'destroy') {
+      if (c === 'destroy') {
+        life.abort();
         clearInterval(timer);
-        removeEventListener('message', met);
-        removeEventListener('keydown', onKey);
-        navigation?.removeEventListener('currententrychange', onNavigate);
         port?.close();
         host.remove();
         delete holder.agentd;
-      }
+      } else show(c === 'open' || (c === 'toggle' && !opened));
     },
   };
   document.body.append(host);
   void look();
 }
 
-function spark(): SVGElement {
-  const ns = 'http://www.w3.org/2000/svg';
-  const svg = document.createElementNS(ns, 'svg');
-  svg.setAttribute('viewBox', '0 0 20 20');
-  svg.setAttribute('aria-hidden', 'true');
-  const path = document.createElementNS(ns, 'path');
-  path.setAttribute('d', 'M10 2.5l1.9 5.6 5.6 1.9-5.6 1.9L10 17.5l-1.9-5.6L2.5 10l5.6-1.9z');
-  svg.append(path);
-  return svg;
-}
-
-const standalone = new URLSearchParams(location.search).get('standalone') ?? '0';
 const script = document.currentScript;
-const wanted = standalone === '0' || standalone === '' || standalone === 'false';
-// A second tag does nothing: one button is enough.
-if (script instanceof HTMLScriptElement && !holder.agentd && wanted) {
+// A second tag does nothing: one button is enough. Reports and screenshots get none.
+if (
+  script instanceof HTMLScriptElement &&
+  !holder.agentd &&
+  /^(0|false|)$/.test(new URLSearchParams(location.search).get('standalone') ?? '')
+) {
   if (document.body) load(script);
   else addEventListener('DOMContentLoaded', () => load(script), { once: true });
 }

@@ -11,19 +11,34 @@ export interface HostContext {
   lang?: string;
 }
 
+/** How the host looks. The frame checks each value before it uses it. */
+export interface HostTheme {
+  mode?: string;
+  fontFamily?: string;
+  link?: string;
+}
+
 export type ToHost =
   | { type: 'close' }
+  /** The size that the frame would like; the host keeps it within its window. */
+  | { type: 'resize'; w: number; h: number }
   | { type: 'unread'; n: number }
+  /** What the frame shows, for those who cannot see it. */
+  | { type: 'title'; title: string }
+  /** To a page of the host's own origin; nowhere else. */
   | { type: 'navigate'; url: string }
   | { type: 'openFull'; query: string }
-  /** The frame is signed out and asks for a new token, where the host has a way to get one. */
+  /** Something may have another name now, or another user looks at it: the context is asked anew. */
+  | { type: 'look' }
+  /** The frame asks who is logged in at Superset, where the host has a way to tell. */
   | { type: 'needToken' };
 
 export type ToFrame =
   | { type: 'context'; context: HostContext }
-  | { type: 'theme'; mode: 'light' | 'dark' }
+  | { type: 'theme'; theme: HostTheme }
   | { type: 'visibility'; open: boolean }
-  | { type: 'token'; token: string };
+  /** Null says that nobody is logged in there. */
+  | { type: 'token'; token: string | null };
 
 export type Hello = { type: 'agentd:hello'; v: number };
-export type Init = { type: 'agentd:init'; v: number; context: HostContext; theme: 'light' | 'dark'; handover: boolean };
+export type Init = { type: 'agentd:init'; v: number; context: HostContext; theme: HostTheme; handover: boolean };

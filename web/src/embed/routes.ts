@@ -2,31 +2,32 @@
 export interface Place {
   objectType?: string;
   objectId?: string;
-  route: string;
+  /** Key of a link to a chart; only Superset knows of which. */
+  link?: string;
 }
 
+/** Takes the application root ("" or "/bi") off a path. */
+export const below = (root: string, path: string): string =>
+  path.startsWith(`${root}/`) ? path.slice(root.length) : path;
+
 /**
- * Reads an address of Superset 6.1. `root` is its application root ("/" or "/bi/"). A list is no object: a pattern
+ * Reads an address of Superset 6.1, whose path is given without the application root. A list is no object: a pattern
  * that takes any last segment would take `/dashboard/list/` for a dashboard called "list".
  */
-export function placeOf(pathname: string, search: string, root = '/'): Place {
-  const base = root.replace(/\/$/, '');
-  const path = base && pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : pathname;
-  const route = pathname.slice(0, 512);
-  const dashboard = /^\/superset\/dashboard\/([^/]+)\/?$/.exec(path)?.[1];
-  if (dashboard !== undefined && dashboard !== 'p')
-    return { objectType: 'dashboard', objectId: decode(dashboard), route };
+export function placeOf(path: string, search: string): Place {
+  const is = (objectType: string, objectId?: string): Place => ({ objectType, objectId });
+  const [, page, key = ''] = /^\/superset\/(dashboard|explore\/p)\/([^/]+)\/?$/.exec(path) ?? [];
+  if (page === 'explore/p') return { link: key };
+  if (page && key !== 'p') return is('dashboard', decode(key));
   if (/^\/explore\/?$/.test(path)) {
     const q = new URLSearchParams(search);
-    const chart = q.get('slice_id');
-    if (chart && /^\d+$/.test(chart)) return { objectType: 'chart', objectId: chart, route };
-    const dataset = q.get('datasource_id');
-    if (dataset && /^\d+$/.test(dataset) && q.get('datasource_type') !== 'query')
-      return { objectType: 'dataset', objectId: dataset, route };
-    return { route };
+    const number = (name: string) => /^\d+$/.exec(q.get(name) ?? '')?.[0];
+    const chart = number('slice_id');
+    if (chart) return is('chart', chart);
+    const dataset = number('datasource_id');
+    if (dataset && q.get('datasource_type') !== 'query') return is('dataset', dataset);
   }
-  if (/^\/sqllab(\/|$)/.test(path)) return { objectType: 'sqllab', route };
-  return { route };
+  return /^\/sqllab(\/|$)/.test(path) ? is('sqllab') : {};
 }
 
 function decode(segment: string): string {

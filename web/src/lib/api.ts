@@ -76,7 +76,7 @@ export interface Answer {
 
 /** The server's routes. Every answer is checked; every failure is a Refused, or the signal's own abort. */
 export class Api {
-  /** Sent with each request; for pages that were given a token by their host. */
+  /** Sent with each request, where the server knows people by the token of the embedding page itself. In memory only. */
   token = '';
 
   constructor(
@@ -124,8 +124,27 @@ export class Api {
   retry = (id: string, call: string) =>
     this.#call('POST', `conversations/${encodeURIComponent(id)}/calls/${encodeURIComponent(call)}/retry`, none, {});
 
-  /** Swaps a token of the embedding page for a session of this origin. */
-  handover = (token: string) => this.#call('POST', 'handover', none, { token });
+  /** Signs in with a token of the embedding page: for a session of this origin, or with the token itself. */
+  async signIn(token: string): Promise<void> {
+    if (this.token || !(await this.#handover('POST', { token }))) this.token = token;
+  }
+
+  /** Signs out whoever the embedding page signed in. */
+  async signOut(): Promise<void> {
+    if (this.token) this.token = '';
+    else await this.#handover('DELETE', {});
+  }
+
+  /** Reports whether the server makes sessions of tokens. */
+  async #handover(method: string, body: object): Promise<boolean> {
+    try {
+      await this.#call(method, 'handover', none, body);
+      return true;
+    } catch (e) {
+      if (e instanceof Refused && e.status === 404) return false;
+      throw e;
+    }
+  }
 
   rename = (id: string, title: string) =>
     this.#call('PATCH', `conversations/${encodeURIComponent(id)}`, none, { title });

@@ -6,7 +6,7 @@ const host = 'https://bi.example.com';
 
 function meet(referrer = `${host}/`, origins = [host]) {
   const parent = { postMessage: vi.fn() };
-  const heard = { oncontext: vi.fn(), ontheme: vi.fn(), onvisible: vi.fn(), ontoken: vi.fn() };
+  const heard = { oncontext: vi.fn(), ontheme: vi.fn(), onvisible: vi.fn(), ontoken: vi.fn(), onready: vi.fn() };
   const bridge = new Bridge({
     parent: parent as unknown as Window,
     self: window,
@@ -21,7 +21,7 @@ function meet(referrer = `${host}/`, origins = [host]) {
     Object.assign(e, {
       origin: host,
       source: parent,
-      data: { type: 'agentd:init', v: 1, context: { objectType: 'chart' }, theme: 'dark', handover: true },
+      data: { type: 'agentd:init', v: 1, context: { objectType: 'chart' }, theme: { mode: 'dark' }, handover: true },
       ports: [port],
       ...o,
     });
@@ -35,18 +35,19 @@ test('says hello to the embedding origin only, and takes its answer once', () =>
   expect(m.parent.postMessage.mock.calls).toEqual([[{ type: 'agentd:hello', v: 1 }, host]]);
   m.init();
   expect(m.heard.oncontext.mock.calls).toEqual([[{ objectType: 'chart' }]]);
-  expect(m.heard.ontheme.mock.calls).toEqual([['dark']]);
+  expect(m.heard.ontheme.mock.calls).toEqual([[{ mode: 'dark' }]]);
+  expect(m.heard.onready).toHaveBeenCalledTimes(1);
   expect(m.bridge.handover).toBe(true);
   m.bridge.send({ type: 'close' });
   expect(m.port.postMessage.mock.calls).toEqual([[{ type: 'close' }]]);
-  m.init({ data: { type: 'agentd:init', v: 1, context: { objectType: 'dataset' }, theme: 'light' } });
+  m.init({ data: { type: 'agentd:init', v: 1, context: { objectType: 'dataset' }, theme: {} } });
   expect(m.heard.oncontext).toHaveBeenCalledTimes(1);
 });
 
 test.each([
   ['a foreign origin', { origin: 'https://evil.example' }],
   ['another window', { source: {} }],
-  ['another version', { data: { type: 'agentd:init', v: 2, context: {}, theme: 'dark' } }],
+  ['another version', { data: { type: 'agentd:init', v: 2, context: {}, theme: {} } }],
   ['another message', { data: { type: 'hello' } }],
   ['no data', { data: null }],
   ['no port', { ports: [] }],
@@ -75,8 +76,11 @@ test('what comes over the port is checked', () => {
     null,
     3,
     {},
-    { type: 'theme', mode: 'pink' },
+    { type: 'theme', theme: 'dark' },
+    { type: 'theme', theme: null },
     { type: 'token', token: 3 },
+    { type: 'token' },
+    { type: 'agentd:init', v: 1, context: { objectType: 'dataset' } },
     { type: 'context', context: 'x' },
   ])
     m.port.onmessage?.({ data });
@@ -86,5 +90,8 @@ test('what comes over the port is checked', () => {
   m.port.onmessage?.({ data: { type: 'visibility', open: false } });
   m.port.onmessage?.({ data: { type: 'token', token: 't' } });
   expect(m.heard.onvisible.mock.calls).toEqual([[false]]);
-  expect(m.heard.ontoken.mock.calls).toEqual([['t']]);
+  m.port.onmessage?.({ data: { type: 'token', token: null } });
+  expect(m.heard.ontoken.mock.calls).toEqual([['t'], [null]]);
+  m.port.onmessage?.({ data: { type: 'theme', theme: { mode: 'light', link: '#003366' } } });
+  expect(m.heard.ontheme.mock.lastCall).toEqual([{ mode: 'light', link: '#003366' }]);
 });

@@ -1,4 +1,4 @@
-import { version, type HostContext, type Init, type ToHost } from '../embed/protocol';
+import { version, type HostContext, type HostTheme, type Init, type ToHost } from '../embed/protocol';
 
 export interface BridgeOptions {
   /** The window that embeds the page, and the page's own. */
@@ -8,9 +8,12 @@ export interface BridgeOptions {
   origins: string[];
   referrer: string;
   oncontext: (c: HostContext) => void;
-  ontheme: (mode: 'light' | 'dark') => void;
+  ontheme: (theme: HostTheme) => void;
   onvisible: (open: boolean) => void;
-  ontoken: (token: string) => void;
+  /** Who is logged in there says the token; null is nobody. */
+  ontoken: (token: string | null) => void;
+  /** The two have met. */
+  onready: () => void;
 }
 
 /**
@@ -38,7 +41,8 @@ export class Bridge {
       port.onmessage = (p: MessageEvent<unknown>) => this.#hear(p.data);
       this.handover = m.handover === true;
       this.#hear({ type: 'context', context: m.context });
-      this.#hear({ type: 'theme', mode: m.theme });
+      this.#hear({ type: 'theme', theme: m.theme });
+      this.o.onready();
     };
     this.o.self.addEventListener('message', onMessage);
     this.o.parent.postMessage({ type: 'agentd:hello', v: version }, origin);
@@ -51,9 +55,9 @@ export class Bridge {
   #hear(data: unknown): void {
     const m = data as { type?: unknown } & Partial<Record<string, unknown>>;
     if (m?.type === 'context' && typeof m.context === 'object' && m.context !== null) this.o.oncontext(m.context);
-    else if (m?.type === 'theme' && (m.mode === 'light' || m.mode === 'dark')) this.o.ontheme(m.mode);
+    else if (m?.type === 'theme' && typeof m.theme === 'object' && m.theme !== null) this.o.ontheme(m.theme);
     else if (m?.type === 'visibility') this.o.onvisible(m.open === true);
-    else if (m?.type === 'token' && typeof m.token === 'string') this.o.ontoken(m.token);
+    else if (m?.type === 'token' && (typeof m.token === 'string' || m.token === null)) this.o.ontoken(m.token);
   }
 }
 

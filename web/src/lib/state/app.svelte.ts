@@ -13,7 +13,10 @@ import { Session } from './session.svelte';
 
 const slowMs = 7000;
 const searchMs = 250;
-const identityMs = 60_000;
+// With what the server remembers of a session (30 s) within the minute after which a log-out has to be seen.
+const identityMs = 30_000;
+/** A host that is asked who is logged in, and answers in vain, is not asked again at once. */
+const askMs = 5_000;
 
 export interface Notice {
   id: number;
@@ -51,6 +54,8 @@ export class App {
   /** Where to sign in, if this installation has such a page. */
   loginUrl: string | null = null;
   hostTheme = $state<'light' | 'dark' | null>(null);
+  /** Begins anew for another user, where nobody is needed for it; null where a person reloads the page. */
+  restart: (() => void) | null = null;
   /** Said once above the message field when the embedding page shows something else. */
   contextNote = $state('');
   /** What happened while the panel was closed. */
@@ -70,6 +75,7 @@ export class App {
   });
 
   #begun = false;
+  #askedHost = -askMs;
   #noticeId = 0;
   #listRead = 0;
   #searching: ReturnType<typeof setTimeout> | undefined;
@@ -130,6 +136,18 @@ export class App {
 
   /** Asks who is signed in. Another user, or none, ends what the page shows of the first one. */
   async checkIdentity(): Promise<void> {
+    // Only the embedding page knows whether a session that it handed over is still that of who is logged in there.
+    this.#askHost();
+    await this.#identify();
+  }
+
+  #askHost(): void {
+    if (!this.bridge?.handover || performance.now() - this.#askedHost < askMs) return;
+    this.#askedHost = performance.now();
+    this.bridge.send({ type: 'needToken' });
+  }
+
+  async #identify(): Promise<void> {
     try {
       const me = await this.api.me();
       if (this.me && this.me.user !== me.user) {
@@ -205,18 +223,29 @@ export class App {
 
   setPanelOpen(open: boolean): void {
     this.#panelOpen = open;
-    if (open) this.unseen = 0;
+    if (!open) return;
+    this.unseen = 0;
+    this.bridge?.send({ type: 'look' });
   }
 
-  /** Signs in with the embedding page's token, where it has one. */
-  async signIn(token: string): Promise<void> {
+  /** The embedding page is there: it may know who is logged in when this page found nobody before. */
+  hostReady(): void {
+    if (this.blocked === 'signed-out') this.#askHost();
+  }
+
+  /** Takes what the embedding page says of who is logged in there: a token of the user, or null for nobody. */
+  async signIn(token: string | null): Promise<void> {
     try {
-      await this.api.handover(token);
+      await (token === null ? this.api.signOut() : this.api.signIn(token));
     } catch (e) {
       this.#failed(e);
       return;
     }
-    await this.checkIdentity();
+    if (token === null) {
+      this.#block('signed-out');
+      return;
+    }
+    await this.#identify();
     if (!this.blocked) await this.#begin();
   }
 
@@ -360,12 +389,29 @@ export class App {
   #block(why: Exclude<Blocked, null>): void {
     const known = this.blocked === why;
     this.blocked = why;
-    if (why === 'other-user') this.session.close();
-    else {
-      this.session.setVisible(false);
-      if (this.bridge?.handover) this.bridge.send({ type: 'needToken' });
+    if (why === 'other-user') {
+      this.#forget();
+      this.restart?.();
+    } else {
+      this.session.pause();
+      this.#askHost();
     }
     if (!known) this.announcer.say(this.i18n.t(why === 'other-user' ? 'otherUser' : 'sessionExpired'), true);
+  }
+
+  /** Drops everything that was somebody's. */
+  #forget(): void {
+    this.session.close();
+    this.draft = '';
+    this.editing = null;
+    this.artifact = null;
+    this.list = [];
+    this.listCursor = '';
+    this.listQuery = '';
+    this.inbox = [];
+    this.notices = [];
+    this.contextNote = '';
+    this.unseen = 0;
   }
 
   async #attempt(act: () => Promise<unknown>): Promise<boolean> {
@@ -417,6 +463,8 @@ export class App {
         else if (e.outcome === 'cancelled') this.announcer.say(t('cancelled'));
         void this.readList();
         void this.readInbox();
+        // What is looked at may have another name by now.
+        this.bridge?.send({ type: 'look' });
         break;
     }
   }
