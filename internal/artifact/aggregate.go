@@ -31,6 +31,12 @@ const (
 	maxDistinct = 100_000
 )
 
+// sortedGroup is a group's row, and what orders it.
+type sortedGroup struct {
+	cells []json.RawMessage
+	keys  []sortKey
+}
+
 // group is what was computed for one set of equal cells.
 type group struct {
 	key    []json.RawMessage
@@ -45,7 +51,8 @@ type sum struct {
 	distinct map[string]bool
 }
 
-// aggregate gives the groups in the order in which they were first seen; its cursor is a rank.
+// aggregate gives the groups in the order that is asked for, else that in which they were first seen; its cursor
+// is a rank.
 func (r *scan) aggregate(q Query, from position) (Page, error) {
 	a := q.Aggregate
 	if len(a.Values) == 0 {
@@ -72,15 +79,25 @@ func (r *scan) aggregate(q Query, from position) (Page, error) {
 		}
 		of, p.Columns = append(of, i), append(p.Columns, chat.Column{Name: v.Fn + "(" + v.Column + ")"})
 	}
+	order, err := compileOrder(q.Sort, p.Columns)
+	if err != nil {
+		return Page{}, err
+	}
 	groups, err := r.groups(a, by, of)
 	if err != nil {
 		return Page{}, err
 	}
+	rows := make([]sortedGroup, len(groups))
+	for i, g := range groups {
+		cells := g.cells(a.Values)
+		rows[i] = sortedGroup{cells, order.keys(cells)}
+	}
+	slices.SortStableFunc(rows, func(a, b sortedGroup) int { return order.compare(a.keys, b.keys) })
 	room := newRoom(q.Request)
-	for rank := from.row; rank < int64(len(groups)); rank++ {
-		row := groups[rank].row(a.Values)
+	for rank := from.row; rank < int64(len(rows)); rank++ {
+		row := joinCells(rows[rank].cells)
 		if !room.take(row) {
-			p.EOF, p.Next = false, r.s.cursor(r.m.ID, position{row: rank})
+			p.EOF, p.Next = false, r.s.cursor(r.at, position{row: rank})
 			break
 		}
 		p.Rows = append(p.Rows, row)
@@ -98,7 +115,7 @@ func (r *scan) groups(a *Aggregate, by, of []int) ([]*group, error) {
 	err := r.each(position{}, func(_ []byte, cells []json.RawMessage, _ position) (bool, error) {
 		var key []byte
 		for _, i := range by {
-			key = append(append(key, cellAt(cells, i)...), 0)
+			key = append(append(key, same(cellAt(cells, i))...), 0)
 		}
 		g := index[string(key)]
 		if g == nil {
@@ -161,27 +178,23 @@ func (s *sum) add(fn string, at int, cells []json.RawMessage) error {
 		if s.distinct == nil {
 			s.distinct = map[string]bool{}
 		}
-		if len(s.distinct) >= maxDistinct && !s.distinct[string(c)] {
+		v := same(c)
+		if len(s.distinct) >= maxDistinct && !s.distinct[v] {
 			return badQuery("/aggregate", "There are more than %d different values.", maxDistinct)
 		}
-		s.distinct[string(c)] = true
+		s.distinct[v] = true
 	}
 	s.n++
 	return nil
 }
 
-func (g *group) row(values []Value) json.RawMessage {
-	out := []byte{'['}
-	for _, c := range g.key {
-		out = append(append(out, c...), ',')
-	}
+// cells are a group's row.
+func (g *group) cells(values []Value) []json.RawMessage {
+	out := slices.Clone(g.key)
 	for i, v := range values {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, g.values[i].value(v)...)
+		out = append(out, json.RawMessage(g.values[i].value(v)))
 	}
-	return append(out, ']')
+	return out
 }
 
 func (s *sum) value(v Value) string {

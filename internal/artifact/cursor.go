@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"time"
 
 	"agentd/internal/fault"
@@ -19,25 +20,42 @@ type position struct {
 
 const macSize = 16
 
-// cursor packs a position of one artifact, signed and with an end: position and expiry, no more.
-func (s *Store) cursor(id string, p position) string {
+// place is what a cursor is bound to: one artifact, and what is asked of it. An artifact has one owner, so a
+// cursor is bound to that one too.
+type place struct{ id, query string }
+
+// print tells queries apart whose positions are not the same. A projection may change from page to page.
+func (q Query) print() string {
+	if len(q.Filter) == 0 && len(q.Sort) == 0 && q.Aggregate == nil {
+		return ""
+	}
+	b, err := json.Marshal([]any{q.Filter, q.Sort, q.Aggregate})
+	if err != nil {
+		panic(err) // texts and truths only
+	}
+	sum := sha256.Sum256(b)
+	return string(sum[:])
+}
+
+// cursor packs a position of one place, signed and with an end: position and expiry, no more.
+func (s *Store) cursor(at place, p position) string {
 	var b []byte
 	b = binary.AppendUvarint(b, uint64(p.row))
 	b = binary.AppendUvarint(b, uint64(p.offset))
 	b = binary.AppendUvarint(b, uint64(s.o.Now().Add(s.o.CursorTTL).Unix()))
-	return base64.RawURLEncoding.EncodeToString(append(b, s.sign(id, b)...))
+	return base64.RawURLEncoding.EncodeToString(append(b, s.sign(at, b)...))
 }
 
-func (s *Store) sign(id string, b []byte) []byte {
+func (s *Store) sign(at place, b []byte) []byte {
 	m := hmac.New(sha256.New, s.o.Secret)
-	m.Write([]byte("cursor\x00" + id + "\x00"))
+	m.Write([]byte("cursor\x00" + at.id + "\x00" + at.query + "\x00"))
 	m.Write(b)
 	return m.Sum(nil)[:macSize]
 }
 
-// position unpacks a cursor. Invalid with code cursor for one that was not made for id; Gone with code
+// position unpacks a cursor. Invalid with code cursor for one that was not made for the place; Gone with code
 // cursor_expired for one that has ended.
-func (s *Store) position(id, cursor string) (position, error) {
+func (s *Store) position(at place, cursor string) (position, error) {
 	if cursor == "" {
 		return position{}, nil
 	}
@@ -46,7 +64,7 @@ func (s *Store) position(id, cursor string) (position, error) {
 		return position{}, badCursor()
 	}
 	b, mac := b[:len(b)-macSize], b[len(b)-macSize:]
-	if !hmac.Equal(mac, s.sign(id, b)) {
+	if !hmac.Equal(mac, s.sign(at, b)) {
 		return position{}, badCursor()
 	}
 	row, n := binary.Uvarint(b)
@@ -62,6 +80,6 @@ func (s *Store) position(id, cursor string) (position, error) {
 }
 
 func badCursor() error {
-	return &fault.Error{Kind: fault.Invalid, Code: "cursor", Msg: "The cursor does not belong to this stored result. Use next_cursor as it was given, or none to read from the beginning.",
-		Fields: []fault.Field{{Pointer: "/cursor", Detail: "must be a next_cursor of this artifact"}}}
+	return &fault.Error{Kind: fault.Invalid, Code: "cursor", Msg: "The cursor does not belong to this stored result and what is asked of it. Use next_cursor as it was given and with the same filter, sort and aggregate, or none to read from the beginning.",
+		Fields: []fault.Field{{Pointer: "/cursor", Detail: "must be a next_cursor of this artifact and the same query"}}}
 }

@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"bytes"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -13,11 +14,16 @@ func isNumber(b []byte) bool {
 	return len(b) > 0 && (b[0] == '-' || b[0] >= '0' && b[0] <= '9') && numberPattern.Match(b)
 }
 
-// compareNumbers compares two JSON numbers by value. Only where both are the same as floats, their exact
-// values are looked at, since those are slow.
+// compareNumbers compares two JSON numbers by value.
 func compareNumbers(a, b string) int {
 	x, _ := strconv.ParseFloat(a, 64) // out of range gives an infinity, which is right here
 	y, _ := strconv.ParseFloat(b, 64)
+	return compareNear(x, y, a, b)
+}
+
+// compareNear compares two numbers that are x and y as floats. Only where those are the same their exact values
+// are looked at, since that is slow.
+func compareNear(x, y float64, a, b string) int {
 	switch {
 	case x < y:
 		return -1
@@ -38,6 +44,22 @@ const (
 	maxDigits   = 400
 	maxExponent = 400
 )
+
+// same is one text for all ways to write a cell: of equal numbers, and of a text with and without escapes.
+func same(c []byte) string {
+	switch {
+	case len(c) > 0 && c[0] == '"':
+		return `"` + plain(c)
+	case isNumber(c):
+		if whole := bytes.IndexAny(c, ".eE") < 0; whole && string(c) != "-0" {
+			return string(c)
+		}
+		if r, ok := exactNumber(string(c)); ok {
+			return r.RatString()
+		}
+	}
+	return string(c)
+}
 
 // exactNumber refuses numbers whose exact value would take a lot of memory.
 func exactNumber(s string) (*big.Rat, bool) {

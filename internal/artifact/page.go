@@ -49,7 +49,7 @@ func (s *Store) Read(ctx context.Context, who Owner, id string, q Request) (Page
 	if m.Format == chat.FormatBinary {
 		return Page{}, &fault.Error{Kind: fault.Invalid, Code: "binary", Msg: "This stored result is a file. It can be downloaded, not read."}
 	}
-	from, err := s.position(id, q.Cursor)
+	from, err := s.position(place{id: id}, q.Cursor)
 	if err != nil {
 		return Page{}, err
 	}
@@ -99,7 +99,7 @@ func (s *Store) readRows(p *Page, r *bufio.Reader, at position, q Request, take 
 		at.row++
 		at.offset += int64(len(line)) + 1
 	}
-	p.Next = s.cursor(p.Meta.ID, at)
+	p.Next = s.cursor(place{id: p.Meta.ID}, at)
 	return nil
 }
 
@@ -144,6 +144,6 @@ func (s *Store) readText(p *Page, r *bufio.Reader, at position, q Request) error
 		p.EOF = true
 		return nil
 	}
-	p.Next = s.cursor(p.Meta.ID, at)
+	p.Next = s.cursor(place{id: p.Meta.ID}, at)
 	return nil
 }

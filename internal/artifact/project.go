@@ -61,31 +61,40 @@ func noColumn(name string, cols []chat.Column) error {
 
 var null = json.RawMessage("null")
 
-// row returns a line as an array by position. Missing cells are null.
+// row returns a line as an array by position. Missing cells are null. A row that no page could hold comes with its
+// largest cells cut.
 func (p projection) row(line []byte) (json.RawMessage, error) {
-	bare := Bare(p.stored)
+	bare, large := Bare(p.stored), len(line)+2 >= MaxPageBytes
 	switch {
-	case bare:
+	case bare && !large:
 		return slices.Concat([]byte("["), line, []byte("]")), nil
-	case p.whole && len(line) > 0 && line[0] == '[':
+	case p.whole && !large && len(line) > 0 && line[0] == '[':
 		return line, nil
 	}
-	cells, err := p.cells(line)
+	cells, err := p.rowCells(line)
 	if err != nil {
 		return nil, err
 	}
-	out := []byte{'['}
+	taken := make([]json.RawMessage, len(p.at))
 	for i, at := range p.at {
+		taken[i] = cellAt(cells, at)
+	}
+	row := joinCells(taken)
+	if len(row) >= MaxPageBytes {
+		row = shorten(taken, MaxPageBytes-1)
+	}
+	return row, nil
+}
+
+func joinCells(cells []json.RawMessage) json.RawMessage {
+	out := []byte{'['}
+	for i, c := range cells {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		cell := null
-		if at < len(cells) && cells[at] != nil {
-			cell = cells[at]
-		}
-		out = append(out, cell...)
+		out = append(out, c...)
 	}
-	return append(out, ']'), nil
+	return append(out, ']')
 }
 
 // rowCells is cells for lines of any kind.

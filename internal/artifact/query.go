@@ -26,15 +26,15 @@ type Capable interface{ Capabilities() Capabilities }
 type Query struct {
 	Request
 	Filter    []Condition // all of them must hold
-	Sort      []Order     // at most three
-	Aggregate *Aggregate  // then Columns and Sort are not used
+	Sort      []Order     // at most three; of groups: by their columns and by what is computed, as in sum(amount)
+	Aggregate *Aggregate  // then Columns is not used
 }
 
 // Query returns a page of the rows that match. It reads through the artifact once, for a sorted page twice; it
 // holds the sort keys and not the rows. Errors are those of Read, Invalid with code unsupported_capability
 // where the backend or the format has no such thing, and with code query for a condition that makes no sense.
 //
-// A cursor is a position in what the query gives. It is to be used with the same query again.
+// A cursor is a position in what the query gives. It is refused with another query.
 func (s *Store) Query(ctx context.Context, who Owner, id string, q Query) (Page, error) {
 	if len(q.Filter) == 0 && len(q.Sort) == 0 && q.Aggregate == nil {
 		return s.Read(ctx, who, id, q.Request)
@@ -46,15 +46,14 @@ func (s *Store) Query(ctx context.Context, who Owner, id string, q Query) (Page,
 	if err := s.capable(m, q); err != nil {
 		return Page{}, err
 	}
-	from, err := s.position(id, q.Cursor)
+	run := scan{s: s, ctx: ctx, m: m, at: place{id, q.print()}}
+	from, err := s.position(run.at, q.Cursor)
 	if err != nil {
 		return Page{}, err
 	}
-	conditions, err := compileFilter(m, q.Filter)
-	if err != nil {
+	if run.conditions, err = compileFilter(m, q.Filter); err != nil {
 		return Page{}, err
 	}
-	run := scan{s: s, ctx: ctx, m: m, conditions: conditions}
 	switch {
 	case q.Aggregate != nil:
 		return run.aggregate(q, from)
@@ -101,6 +100,7 @@ type scan struct {
 	s          *Store
 	ctx        context.Context
 	m          chat.ArtifactMeta
+	at         place
 	conditions []condition
 }
 
@@ -160,7 +160,7 @@ func (r *scan) filtered(q Query, from position) (Page, error) {
 			return false, fault.Wrap(fault.Internal, "", err)
 		}
 		if !room.take(row) {
-			p.EOF, p.Next = false, r.s.cursor(r.m.ID, at)
+			p.EOF, p.Next = false, r.s.cursor(r.at, at)
 			return false, nil
 		}
 		p.Rows = append(p.Rows, row)

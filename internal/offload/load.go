@@ -201,17 +201,10 @@ func ordered(cols []chat.Column, before, after string) func([]byte, *jsontext.De
 	}
 }
 
-// keysOf quotes the columns' names, with a number behind one that comes again.
+// keysOf quotes the columns' names.
 func keysOf(cols []chat.Column) [][]byte {
-	seen := map[string]int{}
 	var keys [][]byte
-	for _, c := range cols {
-		name := c.Name
-		for seen[name] > 0 {
-			seen[c.Name]++
-			name = fmt.Sprintf("%s_%d", c.Name, seen[c.Name])
-		}
-		seen[name]++
+	for _, name := range artifact.Names(cols) {
 		keys = append(keys, append(quote(nil, name), ':'))
 	}
 	return keys
