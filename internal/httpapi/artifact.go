@@ -1,10 +1,12 @@
 package httpapi
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,8 +15,8 @@ import (
 	"agentd/internal/fault"
 )
 
-// Artifacts keeps whole results. *artifact.Store is one. Missing for what is not there or is another's, Gone for
-// what has expired.
+// Artifacts keeps whole results. *artifact.Store is one. Missing for what is not there, is another's or is no id at
+// all, in the same words; Gone for what has expired.
 type Artifacts interface {
 	Stat(context.Context, artifact.Owner, string) (chat.ArtifactMeta, error)
 	Read(context.Context, artifact.Owner, string, artifact.Request) (artifact.Page, error)
@@ -27,6 +29,7 @@ func (a *API) artifactRoutes() []route {
 		{method: "GET", path: prefix + "/artifacts/{id}", handle: a.readArtifact},
 		{method: "DELETE", path: prefix + "/artifacts/{id}", handle: a.deleteArtifact},
 		{method: "GET", path: prefix + "/artifacts/{id}/download", handle: a.downloadArtifact},
+		{method: "HEAD", path: prefix + "/artifacts/{id}/download", handle: a.downloadArtifact},
 	}
 }
 
@@ -35,10 +38,6 @@ func (c *call) owner() artifact.Owner { return artifact.Owner{User: c.who.User, 
 
 // readArtifact gives a page of rows, or of text.
 func (a *API) readArtifact(c *call) error {
-	id, err := c.id("id")
-	if err != nil {
-		return err
-	}
 	limit, bad := limitOf(c, artifact.MaxPageRows)
 	if err := refused(bad); err != nil {
 		return err
@@ -50,7 +49,7 @@ func (a *API) readArtifact(c *call) error {
 			q.Columns = nil
 		}
 	}
-	p, err := a.o.Artifacts.Read(c.Request().Context(), c.owner(), id, q)
+	p, err := a.o.Artifacts.Read(c.Request().Context(), c.owner(), c.Param("id"), q)
 	if err != nil {
 		return err
 	}
@@ -66,14 +65,10 @@ func (a *API) readArtifact(c *call) error {
 }
 
 func (a *API) deleteArtifact(c *call) error {
-	id, err := c.id("id")
-	if err != nil {
-		return err
-	}
 	if err := c.noBody(); err != nil {
 		return err
 	}
-	if err := a.o.Artifacts.Delete(c.Request().Context(), c.owner(), id); err != nil {
+	if err := a.o.Artifacts.Delete(c.Request().Context(), c.owner(), c.Param("id")); err != nil {
 		return err
 	}
 	return c.none()
@@ -82,11 +77,7 @@ func (a *API) deleteArtifact(c *call) error {
 // downloadArtifact streams a stored result whole. An error after the first byte cuts the connection, so that a
 // part is not taken for the whole.
 func (a *API) downloadArtifact(c *call) error {
-	id, err := c.id("id")
-	if err != nil {
-		return err
-	}
-	meta, err := a.o.Artifacts.Stat(c.Request().Context(), c.owner(), id)
+	meta, err := a.o.Artifacts.Stat(c.Request().Context(), c.owner(), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -94,27 +85,37 @@ func (a *API) downloadArtifact(c *call) error {
 	if err != nil {
 		return err
 	}
+	meta, payload, err := a.o.Artifacts.Open(c.Request().Context(), c.owner(), meta.ID)
+	if err != nil {
+		return err
+	}
+	defer payload.Close()
+	in := bufio.NewReader(payload)
+	first, err := in.Peek(1)
+	if err != nil && err != io.EOF {
+		return fault.Wrap(fault.Internal, "", err)
+	}
+	var rows rowForm
+	if meta.Format == chat.FormatRows {
+		rows = rowsIn(format, meta, first)
+	}
 	h := c.Response().Header()
 	h.Set("Content-Type", downloadTypes[format])
 	h.Set("Content-Disposition", `attachment; filename="`+meta.ID+extensions[format]+`"`)
-	if format == meta.Format {
-		err = a.copyArtifact(c, id)
-	} else {
-		err = a.convertArtifact(c, id, format)
+	if rows == nil {
+		h.Set("Content-Length", strconv.FormatInt(meta.Size, 10))
+	}
+	switch {
+	case c.Request().Method == http.MethodHead:
+		c.Response().WriteHeader(http.StatusOK)
+	case rows != nil:
+		err = convertRows(c.Response(), rows, meta, in)
+	default:
+		_, err = io.Copy(c.Response(), in)
 	}
 	if err != nil && c.Response().Committed {
 		return &cut{err}
 	}
-	return err
-}
-
-func (a *API) copyArtifact(c *call, id string) error {
-	_, r, err := a.o.Artifacts.Open(c.Request().Context(), c.owner(), id)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	_, err = io.Copy(c.Response(), r)
 	return err
 }
 

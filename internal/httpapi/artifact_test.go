@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"agentd/internal/artifact"
@@ -30,7 +31,7 @@ type stored struct {
 	rows    []json.RawMessage
 	raw     string
 	asked   artifact.Request
-	breaks  bool // the second page cannot be read
+	breaks  int // bytes of the payload after which it cannot be read; 0 is never
 	deleted bool
 }
 
@@ -56,9 +57,6 @@ func (s *stored) Read(ctx context.Context, who artifact.Owner, id string, q arti
 			return artifact.Page{}, &fault.Error{Kind: fault.Invalid, Code: "cursor", Msg: "The cursor is not one of this result."}
 		}
 	}
-	if s.breaks && from > 0 {
-		return artifact.Page{}, errors.New("the bucket is gone")
-	}
 	for _, c := range q.Columns {
 		if c == "nope" {
 			return artifact.Page{}, &fault.Error{Kind: fault.Invalid, Code: "columns", Msg: "No column nope.", Fields: []fault.Field{{Pointer: "/columns", Detail: "must be among a"}}}
@@ -77,7 +75,12 @@ func (s *stored) Read(ctx context.Context, who artifact.Owner, id string, q arti
 
 func (s *stored) Open(ctx context.Context, who artifact.Owner, id string) (chat.ArtifactMeta, io.ReadCloser, error) {
 	m, err := s.Stat(ctx, who, id)
-	return m, io.NopCloser(strings.NewReader(s.raw)), err
+	m.Size = int64(len(s.raw))
+	var r io.Reader = strings.NewReader(s.raw)
+	if s.breaks > 0 {
+		r = io.MultiReader(io.LimitReader(r, int64(s.breaks)), iotest.ErrReader(errors.New("the bucket is gone")))
+	}
+	return m, io.NopCloser(r), err
 }
 
 func (s *stored) Delete(ctx context.Context, who artifact.Owner, id string) error {
@@ -166,17 +169,19 @@ func TestArtifactOwner(t *testing.T) {
 func TestDownload(t *testing.T) {
 	s := serve(t, func(o *httpapi.Options) { o.Artifacts = table() })
 	path := "/api/v1/artifacts/" + artID + "/download"
+	lines := `{"id":9007199254740993,"=name":"a,\"b\"\nc","note":null}` + "\n" + `{"id":-1.50,"=name":"=SUM(A1)","note":"-5"}` + "\n" +
+		`{"id":1e400,"=name":"@x","note":{"k":[1]}}` + "\n"
 	for format, want := range map[string][3]string{
-		"":              {"application/x-ndjson", ".jsonl", table().raw},
-		"?format=jsonl": {"application/x-ndjson", ".jsonl", table().raw},
+		"":              {"application/x-ndjson", ".jsonl", lines},
+		"?format=jsonl": {"application/x-ndjson", ".jsonl", lines},
 		"?format=json": {"application/json", ".json", `{"columns":[{"name":"id","type":"BIGINT"},{"name":"=name"},{"name":"note"}],"rows":[` + "\n" +
 			strings.ReplaceAll(strings.TrimSpace(table().raw), "\n", ",\n") + "\n]}\n"},
 		"?format=csv": {"text/csv; charset=utf-8; header=present", ".csv",
-			"id,'=name,note\r\n9007199254740993,\"a,\"\"b\"\"\r\nc\",\r\n-1.50,'=SUM(A1),-5\r\n1e400,'@x,\"{\"\"k\"\":[1]}\"\r\n"},
+			"\uFEFFid,'=name,note\r\n9007199254740993,\"a,\"\"b\"\"\nc\",\r\n-1.50,'=SUM(A1),-5\r\n1e400,'@x,\"{\"\"k\"\":[1]}\"\r\n"},
 	} {
 		a := s.do("anna", "GET", path+format, "")
 		if a.StatusCode != 200 || a.Header.Get("Content-Type") != want[0] || a.Header.Get("Content-Disposition") != `attachment; filename="`+artID+want[1]+`"` {
-			t.Errorf("%q: %d %v", format, a.StatusCode, a.Header)
+			t.Errorf("%q: %d %v\n%s", format, a.StatusCode, a.Header, s.said.String())
 		}
 		if diff := cmp.Diff(want[2], string(a.body)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", format, diff)
@@ -185,6 +190,16 @@ func TestDownload(t *testing.T) {
 			if rows, err := csv.NewReader(bytes.NewReader(a.body)).ReadAll(); err != nil || len(rows) != 4 {
 				t.Errorf("read back: %v, %d rows", err, len(rows))
 			}
+		}
+		head := s.do("anna", "HEAD", path+format, "")
+		if head.StatusCode != 200 || len(head.body) != 0 || head.Header.Get("Content-Type") != want[0] || head.Header.Get("Content-Disposition") != a.Header.Get("Content-Disposition") {
+			t.Errorf("HEAD %q: %d %v %q", format, head.StatusCode, head.Header, head.body)
+		}
+	}
+	for _, path := range []string{strings.Replace(path, "art_0", "art_1", 1), path + "?format=xlsx"} {
+		get, head := s.do("anna", "GET", path, ""), s.do("anna", "HEAD", path, "")
+		if head.StatusCode != get.StatusCode || len(head.body) != 0 {
+			t.Errorf("HEAD %s: %d, GET %d", path, head.StatusCode, get.StatusCode)
 		}
 	}
 	bad := s.do("anna", "GET", path+"?format=xlsx", "")
@@ -195,7 +210,7 @@ func TestDownload(t *testing.T) {
 		s := serve(t, func(o *httpapi.Options) {
 			o.Artifacts = &stored{meta: chat.ArtifactMeta{ID: artID, User: "anna", Format: format}, raw: "{}"}
 		})
-		if a := s.do("anna", "GET", path, ""); a.StatusCode != 200 || a.Header.Get("Content-Type") != media || string(a.body) != "{}" {
+		if a := s.do("anna", "GET", path, ""); a.StatusCode != 200 || a.Header.Get("Content-Type") != media || a.Header.Get("Content-Length") != "2" || string(a.body) != "{}" {
 			t.Errorf("%s: %d %v %s", format, a.StatusCode, a.Header, a.body)
 		}
 		if a := s.do("anna", "GET", path+"?format=csv", ""); a.StatusCode != 422 {
@@ -207,15 +222,15 @@ func TestDownload(t *testing.T) {
 // A part of a result must not look like the whole, whether or not something was sent already.
 func TestDownloadThatBreaks(t *testing.T) {
 	small := table()
-	small.breaks = true
+	small.breaks = 60
 	s := serve(t, func(o *httpapi.Options) { o.Artifacts = small })
 	path := "/api/v1/artifacts/" + artID + "/download?format=csv"
 	if a := s.do("anna", "GET", path, ""); a.StatusCode != 500 || a.Header.Get("Content-Disposition") != "" {
 		t.Errorf("before the first byte: %d %v", a.StatusCode, a.Header)
 	}
 	big := table()
-	big.breaks = true
-	big.rows[0] = json.RawMessage(fmt.Sprintf(`[1,%q,2]`, strings.Repeat("x", 100_000)))
+	big.raw = fmt.Sprintf("[1,%q,2]\n", strings.Repeat("x", 1<<20)) + big.raw
+	big.breaks = len(big.raw) - 10
 	s = serve(t, func(o *httpapi.Options) { o.Artifacts = big })
 	req, err := http.NewRequest("GET", s.URL+path, nil)
 	if err != nil {

@@ -2,142 +2,111 @@ package httpapi
 
 import (
 	"bufio"
-	"encoding/csv"
+	"bytes"
 	"encoding/json"
 	"io"
-	"strings"
 
 	"agentd/internal/artifact"
 	"agentd/internal/chat"
 )
 
-// A rowWriter takes rows one after the other. Nothing of them is kept.
-type rowWriter interface {
-	begin([]chat.Column) error
-	row(json.RawMessage) error
-	end() error
+// A rowForm appends rows to text, one after the other. Values are copied as they are stored, but where the form has
+// its own way to write them.
+type rowForm interface {
+	begin(to []byte, cols []chat.Column) ([]byte, error)
+	row(to []byte, cells []json.RawMessage) ([]byte, error)
+	end(to []byte) []byte
 }
 
-// convertArtifact streams stored rows in another format, a page at a time.
-func (a *API) convertArtifact(c *call, id, format string) error {
-	var w rowWriter = &jsonRows{w: bufio.NewWriter(c.Response())}
-	if format == formatCSV {
-		w = &csvRows{w: csv.NewWriter(c.Response())}
-	}
-	q := artifact.Request{}
-	for first := true; ; first = false {
-		p, err := a.o.Artifacts.Read(c.Request().Context(), c.owner(), id, q)
-		if err != nil {
-			return err
-		}
-		if first {
-			if err := w.begin(p.Columns); err != nil {
-				return err
-			}
-		}
-		for _, r := range p.Rows {
-			if err := w.row(r); err != nil {
-				return err
-			}
-		}
-		if p.EOF {
-			return w.end()
-		}
-		q.Cursor = p.Next
-	}
-}
-
-// jsonRows writes {"columns": […], "rows": [[…], …]}; values are copied as they are stored.
-type jsonRows struct {
-	w    *bufio.Writer
-	more bool
-}
-
-func (j *jsonRows) begin(cols []chat.Column) error {
-	b, err := marshal(list(cols))
+// convertRows streams stored rows in another form. Nothing of them is kept.
+func convertRows(w io.Writer, form rowForm, m chat.ArtifactMeta, payload io.Reader) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	line, err := form.begin(nil, m.Columns)
 	if err != nil {
 		return err
 	}
-	_, err = j.w.WriteString(`{"columns":` + string(b) + `,"rows":[`)
-	return err
-}
-
-func (j *jsonRows) row(r json.RawMessage) error {
-	if j.more {
-		if err := j.w.WriteByte(','); err != nil {
+	if _, err := out.Write(line); err != nil {
+		return err
+	}
+	err = artifact.EachRow(m, payload, func(cells []json.RawMessage) error {
+		if line, err = form.row(line[:0], cells); err != nil {
 			return err
 		}
+		_, err := out.Write(line)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := out.Write(form.end(line[:0])); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// rowsIn is how rows leave in a format; nil where they leave as they are stored. begins is how the payload begins.
+func rowsIn(format string, m chat.ArtifactMeta, begins []byte) rowForm {
+	switch {
+	case format == formatCSV:
+		return csvRows{}
+	case format == chat.FormatJSON:
+		return &jsonRows{}
+	case bytes.HasPrefix(begins, []byte("[")) && len(m.Columns) > 0 && !artifact.Bare(m.Columns):
+		return &objectRows{}
+	}
+	return nil
+}
+
+// jsonRows is {"columns": […], "rows": [[…], …]}.
+type jsonRows struct{ more bool }
+
+func (*jsonRows) begin(to []byte, cols []chat.Column) ([]byte, error) {
+	b, err := marshal(list(cols))
+	if err != nil {
+		return nil, err
+	}
+	return append(append(append(to, `{"columns":`...), b...), `,"rows":[`...), nil
+}
+
+func (j *jsonRows) row(to []byte, cells []json.RawMessage) ([]byte, error) {
+	if j.more {
+		to = append(to, ',')
 	}
 	j.more = true
-	if err := j.w.WriteByte('\n'); err != nil {
-		return err
-	}
-	_, err := j.w.Write(r)
-	return err
-}
-
-func (j *jsonRows) end() error {
-	if _, err := io.WriteString(j.w, "\n]}\n"); err != nil {
-		return err
-	}
-	return j.w.Flush()
-}
-
-// csvRows writes RFC 4180. NULL is an empty cell, an empty string too: the format has no other.
-type csvRows struct {
-	w     *csv.Writer
-	cells []json.RawMessage
-	line  []string
-}
-
-func (c *csvRows) begin(cols []chat.Column) error {
-	c.w.UseCRLF = true
-	for _, col := range cols {
-		c.line = append(c.line, harmless(col.Name))
-	}
-	return c.w.Write(c.line)
-}
-
-func (c *csvRows) row(r json.RawMessage) error {
-	c.cells, c.line = c.cells[:0], c.line[:0]
-	if err := json.Unmarshal(r, &c.cells); err != nil {
-		return err
-	}
-	for _, v := range c.cells {
-		s, err := cell(v)
-		if err != nil {
-			return err
+	to = append(to, "\n["...)
+	for i, c := range cells {
+		if i > 0 {
+			to = append(to, ',')
 		}
-		c.line = append(c.line, s)
+		to = append(to, c...)
 	}
-	return c.w.Write(c.line)
+	return append(to, ']'), nil
 }
 
-func (c *csvRows) end() error {
-	c.w.Flush()
-	return c.w.Error()
+func (*jsonRows) end(to []byte) []byte { return append(to, "\n]}\n"...) }
+
+// objectRows is each row by position as an object on a line of its own: keys in the order of the columns, a number
+// behind a name that comes again.
+type objectRows struct{ keys [][]byte }
+
+func (o *objectRows) begin(to []byte, cols []chat.Column) ([]byte, error) {
+	for _, name := range artifact.Names(cols) {
+		b, err := marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		o.keys = append(o.keys, append(b, ':'))
+	}
+	return to, nil
 }
 
-// cell is a value as text: numbers as they are stored, texts without quotes, anything else as JSON.
-func cell(v json.RawMessage) (string, error) {
-	switch {
-	case len(v) == 0 || string(v) == "null":
-		return "", nil
-	case v[0] == '"':
-		var s string
-		err := json.Unmarshal(v, &s)
-		return harmless(s), err
+func (o *objectRows) row(to []byte, cells []json.RawMessage) ([]byte, error) {
+	sign := byte('{')
+	for i, key := range o.keys { // a cell without a column has no name
+		to = append(append(append(to, sign), key...), cells[i]...)
+		sign = ','
 	}
-	return string(v), nil
+	return append(to, "}\n"...), nil
 }
 
-// harmless keeps a spreadsheet from taking text for a formula. Numbers that are kept as text stay as they are.
-func harmless(s string) string {
-	if s == "" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		return s
-	}
-	if json.Valid([]byte(s)) {
-		return s // a negative number
-	}
-	return "'" + s
-}
+func (*objectRows) end(to []byte) []byte { return to }

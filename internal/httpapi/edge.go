@@ -66,7 +66,8 @@ func (a *API) edge(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		if err != nil {
 			attrs = append(attrs, slog.String("code", fault.CodeOf(err)), slog.String("cause", err.Error()))
-			if statusOf(err) >= http.StatusInternalServerError && !errors.Is(err, c.Request().Context().Err()) {
+			gone := c.Request().Context().Err() != nil // the client: whatever failed then is its doing
+			if statusOf(err) >= http.StatusInternalServerError && !gone {
 				level = slog.LevelError
 			}
 		}

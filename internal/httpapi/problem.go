@@ -92,6 +92,7 @@ func writeProblem(w http.ResponseWriter, p problem, err error) error {
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Cache-Control", "no-store")
 	h.Del("Content-Disposition")
+	h.Del("Content-Length")
 	h.Del("ETag")
 	switch p.Status {
 	case http.StatusUnauthorized:
