@@ -78,7 +78,7 @@ func (r *run) guard(ctx context.Context, f *flight) error {
 		return err
 	}
 	if f.risk().Writes() {
-		f.untrusted = guardrails.Untrusted(f.Args, r.story.texts(), r.story.lastUser().Text)
+		f.untrusted = slices.DeleteFunc(guardrails.Untrusted(f.Args, r.story.texts(), r.story.lastUser().Text), f.isReference)
 	}
 	f.verdict = r.o.Risk.Decide(guardrails.Question{Tool: f.risk(), Class: f.class, Granted: granted, Untrusted: len(f.untrusted) > 0})
 	if r.story.rejected[f.key()] && f.card == nil {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -69,6 +70,14 @@ func (f *flight) shownRisk(permission string) chat.Risk {
 
 // key names a call for the watch over repetitions.
 func (f *flight) key() string { return f.Name + "\x00" + f.Env + "\x00" + f.digest() }
+
+// isReference reports whether a stored result stands at a place in the arguments. Its URI is an id, which says nothing
+// by itself; the card says what is behind it.
+func (f *flight) isReference(pointer string) bool {
+	return slices.ContainsFunc(f.resolved.Passed, func(r chat.Reference) bool {
+		return pointer == r.Argument || strings.HasPrefix(pointer, r.Argument+"/")
+	})
+}
 
 // digest is that of the arguments as they are shown, and of the stored results that they name.
 func (f *flight) digest() string { return confirm.Digest(f.Args, f.resolved.Passed...) }

@@ -15,9 +15,10 @@ import (
 	"agentd/internal/tool"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-const someURI = "agentd+artifact:///art_1"
+const someURI = "agentd+artifact:///art_01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
 // kept stands for stored results: of one, the rows and their digest.
 type kept struct {
@@ -59,6 +60,7 @@ func (k *kept) Shown(tools []tool.Tool) ([]tool.Tool, error) {
 type loadArgs struct {
 	Rows  []int  `json:"rows" jsonschema:"required,description=rows"`
 	Title string `json:"title,omitempty"`
+	Note  string `json:"note,omitempty"`
 }
 
 // loads is a write that takes rows, and notes with which it ran.
@@ -187,7 +189,7 @@ func TestReferenceThatChanged(t *testing.T) {
 func TestEditWithAReference(t *testing.T) {
 	w, _, l, _ := asked(t)
 	c := w.card(0)
-	for _, args := range []string{`{"rows_uri":"agentd+artifact:///art_2"}`, `{"title":"x"}`} {
+	for _, args := range []string{`{"rows_uri":"agentd+artifact:///art_01ARZ3NDEKTSV4RRFFQ69G5FAW"}`, `{"title":"x"}`} {
 		_, err := w.svc.Decide(t.Context(), w.who, w.conv, c.ID, agent.DecisionInput{Decision: "edit", ArgsDigest: c.ArgsDigest, EditedArgs: json.RawMessage(args)})
 		if fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: %v", args, err)
@@ -227,5 +229,27 @@ func TestRejectedReference(t *testing.T) {
 	m.mu.Unlock()
 	if got, want := types(w.wait(w.decide(w.card(0), agent.DecisionInput{Decision: "reject"}))), "tool_error:conflict confirm_required finished:awaiting_confirmation"; got != want {
 		t.Errorf("events %s, want %s", got, want)
+	}
+}
+
+// TestReferenceIsNoUntrustedText: a URI stands in the result that gave it, and that raises no write. What is copied of
+// the result beside it does.
+func TestReferenceIsNoUntrustedText(t *testing.T) {
+	for note, untrusted := range map[string][]string{"t": nil, "sales of the northern region": {"/note"}} {
+		k, l := &kept{rows: "[1,2]", hash: "abc"}, &loads{}
+		read := tool.New(tool.Tool{Name: "get_rows", Risk: tool.Read}, func(tool.Call, struct{}) (tool.Bound, error) {
+			return tool.Bound{Risk: tool.Read, Run: func(context.Context) (tool.Result, error) {
+				return tool.Result{Summary: "sales of the northern region " + someURI}, nil
+			}}, nil
+		})
+		m := rounds(t, calls("get_rows", `{}`), calls("load", `{"rows_uri":"`+someURI+`","note":"`+note+`"}`))
+		w := newWorldOf(t, agent.Options{Model: m, Policy: &rules{}, Gate: gate{}, References: k}, read, l.tool())
+		if got := types(w.say("Load it")); got != "tool_start tool_result confirm_required finished:awaiting_confirmation" {
+			t.Fatalf("events %s", got)
+		}
+		c := w.card(0)
+		if diff := cmp.Diff(untrusted, c.Preview.Untrusted, cmpopts.EquateEmpty()); diff != "" || (c.Risk.Tool == "dangerous") != (untrusted != nil) {
+			t.Errorf("%s: risk %s, untrusted (-want +got):\n%s", note, c.Risk.Tool, diff)
+		}
 	}
 }
