@@ -2,9 +2,13 @@ package mocksuperset
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
 )
 
 // success ends the query and answers with its rows. They are written one by one, since they may be many.
@@ -61,7 +65,7 @@ func (b labBody) answer(most int) answer {
 func writeRows(out *bufio.Writer, rows [][]any, names, kinds []string) {
 	keys := make([]string, len(names))
 	for i, n := range names {
-		keys[i] = dumps(n) + ":"
+		keys[i] = escaped(dumps(n)) + ":"
 		if i > 0 {
 			keys[i] = "," + keys[i]
 		}
@@ -73,10 +77,26 @@ func writeRows(out *bufio.Writer, rows [][]any, names, kinds []string) {
 		_ = out.WriteByte('{')
 		for c, key := range keys {
 			_, _ = out.WriteString(key)
-			_, _ = out.WriteString(dumps(labValue(r[c], kinds[c])))
+			_, _ = out.WriteString(escaped(dumps(labValue(r[c], kinds[c]))))
 		}
 		_ = out.WriteByte('}')
 	}
+}
+
+// escaped writes letters beyond ASCII as Python does: a letter beyond the 16 bits is two escapes.
+func escaped(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return text
+	}
+	var out []byte
+	for _, u := range utf16.Encode([]rune(text)) {
+		if u > unicode.MaxASCII {
+			out = fmt.Appendf(out, `\u%04x`, u)
+			continue
+		}
+		out = append(out, byte(u))
+	}
+	return string(out)
 }
 
 func uniqueNames(names []string) []string {
