@@ -69,6 +69,7 @@ type spool struct {
 	cells  []byte // of the row that is being read
 	spans  []span // place → its cell in cells
 	record []byte
+	text   []byte
 }
 
 type span struct{ from, to int }
@@ -105,7 +106,7 @@ func (s *spool) row(d *jsontext.Decoder) error {
 			return err
 		}
 		from := len(s.cells)
-		s.cells = append(s.cells, v...)
+		s.cells = s.append(s.cells, v)
 		s.spans[at] = span{from, len(s.cells)}
 	}
 	if _, err := d.ReadToken(); err != nil {
@@ -113,6 +114,23 @@ func (s *spool) row(d *jsontext.Decoder) error {
 	}
 	s.keep()
 	return nil
+}
+
+// append adds a value. Superset escapes every letter beyond ASCII: they are written as themselves, since a model reads
+// the rows, and half a pair of surrogates stays as it is.
+func (s *spool) append(cells, v []byte) []byte {
+	if v[0] != '"' || !bytes.Contains(v, []byte(`\u`)) {
+		return append(cells, v...)
+	}
+	var err error
+	if s.text, err = jsontext.AppendUnquote(s.text[:0], v); err != nil {
+		return append(cells, v...)
+	}
+	out, err := jsontext.AppendQuote(cells, s.text)
+	if err != nil {
+		return append(cells, v...)
+	}
+	return out
 }
 
 // at is the place of a cell by the JSON text of its name.
