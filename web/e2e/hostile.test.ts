@@ -105,11 +105,12 @@ test('in answers, and in the titles of conversations', { timeout: 120_000 }, asy
   const o = await visit();
   // Several at once: each model step is a message of its own, so none spoils the next.
   const rest = [...hostile];
+  let seen = 0;
   model.answer = () => {
     const next = rest.shift();
     if (next === undefined) return ['That was all.'];
     return [
-      ...(next.slice(0, 400).match(/[\s\S]{1,40}/gu) ?? []),
+      ...(next.match(/[\s\S]{1,40}/gu) ?? []),
       { tool: 'search_dashboards', args: { query: `no ${rest.length}` } },
     ];
   };
@@ -121,9 +122,11 @@ test('in answers, and in the titles of conversations', { timeout: 120_000 }, asy
       .waitFor();
     await expect.poll(() => o.page.locator('[data-outcome], [aria-pressed]').count()).toBeGreaterThan(0);
     await done(o);
-    if (rest.length > 0) await o.page.getByRole('button', { name: 'New conversation' }).first().click();
     await harmless(o);
+    seen += await o.page.locator('main .md').count();
+    if (rest.length > 0) await o.page.getByRole('button', { name: 'New conversation' }).first().click();
   }
+  expect(seen).toBeGreaterThanOrEqual(hostile.length);
   await o.page.reload();
   await o.page.locator('main article').nth(1).waitFor();
   await harmless(o);
