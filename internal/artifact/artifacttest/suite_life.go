@@ -162,9 +162,9 @@ func expiry(b *bench) {
 		b.fails(err, fault.Gone, "artifact_expired")
 		_, err = b.store.Read(b.Context(), artifact.Owner{User: "bob", Conversation: "c1"}, m.ID, artifact.Request{})
 		b.fails(err, fault.Missing, "")
-		n, err := b.store.Sweep(b.Context())
+		_, err = b.store.Sweep(b.Context())
 		b.must(err)
-		_ = n
+		b.now = b.now.Add(time.Nanosecond)
 	}
 	b.keys(0)
 	b.usage(0)
@@ -183,37 +183,87 @@ func liveOnes(b *bench) {
 	b.read(m.ID, artifact.Request{})
 }
 
+// fiftyWriters want 1,000 bytes each, of one conversation, of one user, or of anybody, and there is room for ten of them:
+// to the byte.
 func fiftyWriters(b *bench) {
-	b.store = b.with(artifact.Options{Quota: chat.ArtifactQuota{Conversation: 10_000, User: 1 << 40, Total: 1 << 40}})
+	const size, room, plenty = 1000, 10, 1 << 40
+	for name, c := range map[string]struct {
+		quota func(int64) chat.ArtifactQuota
+		owner func(i int) artifact.Owner
+	}{
+		"a conversation": {
+			func(n int64) chat.ArtifactQuota {
+				return chat.ArtifactQuota{Conversation: n, User: plenty, Total: plenty}
+			},
+			func(int) artifact.Owner { return ann },
+		},
+		"a user": {
+			func(n int64) chat.ArtifactQuota {
+				return chat.ArtifactQuota{Conversation: plenty, User: n, Total: plenty}
+			},
+			func(i int) artifact.Owner { return artifact.Owner{User: "ann", Conversation: fmt.Sprint("c", i)} },
+		},
+		"all": {
+			func(n int64) chat.ArtifactQuota {
+				return chat.ArtifactQuota{Conversation: plenty, User: plenty, Total: n}
+			},
+			func(i int) artifact.Owner {
+				return artifact.Owner{User: fmt.Sprint("u", i), Conversation: fmt.Sprint("c", i)}
+			},
+		},
+	} {
+		for over := int64(-1); over <= 1; over++ {
+			want := room
+			if over < 0 {
+				want--
+			}
+			b.store = b.with(artifact.Options{Quota: c.quota(room*size + over)})
+			kept := b.crowd(50, size, c.owner)
+			if len(kept) != want {
+				b.Errorf("%s with %+d bytes: %d were stored, want %d", name, over, len(kept), want)
+			}
+			b.keys(len(kept))
+			b.usage(int64(len(kept)) * size)
+			for _, m := range kept { // what is given back can be had again
+				b.must(b.store.Delete(b.Context(), artifact.Owner{User: m.User, Conversation: m.Conversation}, m.ID))
+			}
+			b.keys(0)
+			b.usage(0)
+		}
+	}
+}
+
+// crowd stores n artifacts at once and returns those for which there was room.
+func (b *bench) crowd(n, size int, owner func(int) artifact.Owner) []chat.ArtifactMeta {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	stored, refused := 0, 0
-	for range 50 {
+	var kept []chat.ArtifactMeta
+	store := func(i int) (chat.ArtifactMeta, error) {
+		w, err := b.store.Create(b.Context(), artifact.Spec{Owner: owner(i), Format: chat.FormatText, Size: int64(size)})
+		if err != nil {
+			return chat.ArtifactMeta{}, err
+		}
+		defer w.Abort()
+		if _, err := io.WriteString(w, strings.Repeat("x", size)); err != nil {
+			return chat.ArtifactMeta{}, err
+		}
+		return w.Commit()
+	}
+	for i := range n {
 		wg.Go(func() {
-			w, err := b.store.Create(b.Context(), artifact.Spec{Owner: ann, Format: chat.FormatText, Size: 1000})
-			if err == nil {
-				if _, err = io.WriteString(w, strings.Repeat("x", 1000)); err == nil {
-					_, err = w.Commit()
-				}
-			}
+			m, err := store(i)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case err == nil:
-				stored++
-			case fault.CodeOf(err) == "quota":
-				refused++
-			default:
+				kept = append(kept, m)
+			case fault.CodeOf(err) != "quota":
 				b.Errorf("store: %v", err)
 			}
 		})
 	}
 	wg.Wait()
-	if stored != 10 || refused != 40 {
-		b.Errorf("%d stored and %d refused", stored, refused)
-	}
-	b.keys(10)
-	b.usage(10_000)
+	return kept
 }
 
 func littleQuota(b *bench) {

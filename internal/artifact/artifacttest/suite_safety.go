@@ -36,6 +36,21 @@ func strangers(b *bench) {
 	if _, err := b.store.Stat(b.Context(), artifact.Owner{User: "ann", AnyConversation: true}, m.ID); err != nil {
 		b.Errorf("the person's own request: %v", err)
 	}
+	// Scopes are compared whole: what would be the same when joined or cleaned is not.
+	scopes := []artifact.Owner{
+		{User: "a/b", Conversation: "c"}, {User: "a", Conversation: "b/c"}, {User: "a_b", Conversation: "c"}, {User: "A/B", Conversation: "c"},
+		{User: "a/b", Conversation: "c/"}, {User: "a/b\x00", Conversation: "c"}, {User: "a", Conversation: "/b/../b/c"},
+	}
+	for i, mine := range scopes {
+		w := b.writer(artifact.Spec{Owner: mine, Format: chat.FormatText})
+		m, err := w.Commit()
+		b.must(err)
+		for j, who := range scopes {
+			if _, err := b.store.Stat(b.Context(), who, m.ID); (err == nil) != (i == j) {
+				b.Errorf("%q asks for what is of %q: %v", who, mine, err)
+			}
+		}
+	}
 }
 
 func wildIDs(b *bench) {
