@@ -3,7 +3,6 @@ package agent
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"agentd/internal/chat"
 	"agentd/internal/fault"
@@ -66,7 +65,7 @@ func (f *flight) refusal(err error) answer {
 	case fault.Timeout:
 		return answer{
 			event: &chat.ToolTimeout{CallID: f.ID, Tool: f.Name, Cause: chat.TimeoutByLimit, TimeoutMS: f.timeout.Milliseconds(), Retryable: f.risk() == "read", Outcome: chat.NoOutcome},
-			text:  statusText(status{Status: "timeout", Message: fmt.Sprintf("There was no answer within %s. Nothing was changed.", f.timeout)}), outcome: "timeout",
+			text:  statusText(status{Status: "timeout", Message: msg + " Nothing was changed."}), outcome: "timeout",
 		}
 	}
 	class := classOf(kind, code)

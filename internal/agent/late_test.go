@@ -2,9 +2,12 @@ package agent_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"agentd/internal/agent"
+	"agentd/internal/fault"
 	"agentd/internal/tool"
 )
 
@@ -32,4 +35,19 @@ func TestLateResultIsClosed(t *testing.T) {
 	}
 	close(release)
 	<-closed
+}
+
+// A tool that was out of time knows best what became of what it had begun.
+func TestTimeoutInTheToolsWords(t *testing.T) {
+	s := &shelf{ran: map[string]int{}, run: func(context.Context, int) error {
+		return fault.New(fault.Timeout, "The query may still be running.")
+	}}
+	m := rounds(t, calls("run_sql", `{"dashboard":"1"}`), text("Well."))
+	w := newWorld(t, m, &rules{}, agent.Limits{}, s.tool("run_sql", tool.Query))
+	if got := types(w.say("Go")); got != "tool_start timeout:timeout:none:write=false:retry=false finished:answered" {
+		t.Errorf("events %s", got)
+	}
+	if got := fmt.Sprint(m.prompts[1]); !strings.Contains(got, "The query may still be running. Nothing was changed.") {
+		t.Errorf("the model reads %s", got)
+	}
 }
