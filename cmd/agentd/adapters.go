@@ -18,6 +18,8 @@ type bounds struct{ gate *offload.Gate }
 
 func (b bounds) Limit(tool string) int { return b.gate.Limit(tool) }
 
+func (b bounds) Words(text string, limit int) string { return b.gate.Words(text, limit) }
+
 func (b bounds) Bound(ctx context.Context, c tool.Call, r tool.Result) agent.Bounded {
 	return agent.Bounded(b.gate.Bound(ctx, c, r))
 }

@@ -12,6 +12,7 @@ import (
 	"agentd/internal/chat"
 	uicontext "agentd/internal/context"
 	"agentd/internal/eventlog"
+	"agentd/internal/offload"
 	"agentd/internal/tool"
 
 	"go.uber.org/goleak"
@@ -41,6 +42,9 @@ type gate struct{}
 func (gate) Limit(string) int { return 4000 }
 func (gate) Batch(_ context.Context, _ []tool.Call, _ []tool.Result, r []agent.Bounded) []agent.Bounded {
 	return r
+}
+func (gate) Words(text string, limit int) string {
+	return offload.New(nil, offload.Options{}).Words(text, limit)
 }
 func (gate) Bound(_ context.Context, _ tool.Call, r tool.Result) agent.Bounded {
 	return agent.Bounded{Text: r.Summary, Summary: r.Summary}

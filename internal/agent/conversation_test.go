@@ -179,7 +179,8 @@ func newStage(t *testing.T, setup, rounds []byte) *stage {
 
 type gated struct{ gate *offload.Gate }
 
-func (g gated) Limit(name string) int { return g.gate.Limit(name) }
+func (g gated) Limit(name string) int               { return g.gate.Limit(name) }
+func (g gated) Words(text string, limit int) string { return g.gate.Words(text, limit) }
 func (g gated) Bound(ctx context.Context, c tool.Call, r tool.Result) agent.Bounded {
 	return agent.Bounded(g.gate.Bound(ctx, c, r))
 }

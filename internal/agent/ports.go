@@ -74,6 +74,8 @@ type (
 		// Batch keeps the results of one step together within their budget. calls[i] made raw[i], which was
 		// bounded to results[i].
 		Batch(ctx context.Context, calls []tool.Call, raw []tool.Result, results []Bounded) []Bounded
+		// Words shortens what an error says to limit characters.
+		Words(text string, limit int) string
 	}
 
 	// References resolves arguments that name stored results before they are bound.

@@ -57,7 +57,7 @@ func (r *run) readBack(ctx context.Context, f *flight) tool.Outcome {
 	})
 	if err != nil {
 		r.log.Warn("reading back failed", "tool", f.Name, "env", f.Env, "err", err)
-		return tool.Outcome{Outcome: chat.OutcomeStillUnknown, Evidence: "Superset could not be read: " + fault.Message(err)}
+		return tool.Outcome{Outcome: chat.OutcomeStillUnknown, Evidence: "Superset could not be read: " + r.said(f, err)}
 	}
 	return out
 }
@@ -82,7 +82,7 @@ func (r *run) tooLate(ctx context.Context, f *flight, err error) {
 		if _, still := unsure(err); still {
 			return
 		}
-		out = tool.Outcome{Outcome: chat.OutcomeNotApplied, Evidence: "Superset answered after the time limit: " + fault.Message(err)}
+		out = tool.Outcome{Outcome: chat.OutcomeNotApplied, Evidence: "Superset answered after the time limit: " + r.said(f, err)}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeLimit)
 	defer cancel()

@@ -34,13 +34,15 @@ func (s *server) said(e *rpcError, writes bool) error {
 	return fault.Wrap(fault.Mismatch, msg, cause)
 }
 
-// clip keeps what a server says short, and our secrets out of it.
+// clip keeps what a server says short, with its end, where causes stand, and our secrets out of it.
 func (s *server) clip(text string) string {
 	text = strings.ToValidUTF8(strings.TrimSpace(s.hide.Replace(text)), "\uFFFD")
 	if utf8.RuneCountInString(text) <= maxSaid {
 		return text
 	}
-	return string([]rune(text)[:maxSaid-1]) + "…"
+	const head = maxSaid / 3
+	r := []rune(text)
+	return string(r[:head]) + "…" + string(r[len(r)-(maxSaid-1-head):])
 }
 
 // failed reports whether a result says that the tool failed, and how: by isError, or in the words of servers that

@@ -138,3 +138,15 @@ func TestAListMayBeAPageOfMore(t *testing.T) {
 		}
 	}
 }
+
+func TestClipKeepsTheEnd(t *testing.T) {
+	s := &server{hide: strings.NewReplacer("token", "***")}
+	for _, n := range []int{maxSaid - 1, maxSaid, maxSaid + 1, 50_000} {
+		end := "no such table"
+		text := "Traceback" + strings.Repeat("ü", n-len("Traceback")-len(end)) + end
+		got := s.clip(text)
+		if chars := len([]rune(got)); chars > maxSaid || n <= maxSaid && got != text || !strings.HasPrefix(got, "Traceback") || !strings.HasSuffix(got, end) {
+			t.Errorf("%d characters became %d: … %s", n, chars, got[len(got)-30:])
+		}
+	}
+}

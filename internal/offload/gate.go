@@ -87,6 +87,11 @@ func (g *Gate) Limit(tool string) int {
 	return g.o.MaxChars
 }
 
+// Words shortens what an error says to limit characters: its beginning, and its end, where causes stand.
+func (g *Gate) Words(text string, limit int) string {
+	return summarise.TextBytes([]byte(text), summarise.Options{Limit: limit, Tail: true}).Text
+}
+
 // Bound makes a result fit. It never fails: that a result could not be stored is said in the artifact's
 // decision and in the text, and a call that went well stays one that went well. It closes the result.
 func (g *Gate) Bound(ctx context.Context, c tool.Call, r tool.Result) Bounded {

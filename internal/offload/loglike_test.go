@@ -19,6 +19,8 @@ func TestTheEndOfLogsIsShown(t *testing.T) {
 	}{
 		"a log":     {strings.Repeat(line, 300) + "THE END", true},
 		"a trace":   {trace + strings.Repeat("    some code that was run here\n", 300) + "THE END", true},
+		"an error":  {"sqlalchemy.exc.ProgrammingError: (UndefinedTable) [SQL: SELECT " + strings.Repeat("a_column, ", 900) + "1] THE END", true},
+		"a word":    {"Errors of this kind are seldom. " + strings.Repeat("This is a sentence of an answer. ", 300) + "THE END", false},
 		"an answer": {strings.Repeat("This is a sentence of an answer. ", 300) + "THE END", false},
 	} {
 		quoted, err := json.Marshal(c.body)
