@@ -12,7 +12,14 @@ const binary = process.env.AGENTD_BIN ?? join(root, 'bin/agentd');
 const instance = 'agentd-embed';
 
 /** How agentd is put beside a real Superset; see docs/embedding.md. */
-export type Way = 'proxy' | 'app-root' | 'extension' | 'own-origin';
+export interface Way {
+  /** With an origin of its own and the hand-over, or behind one proxy. */
+  own?: boolean;
+  /** The button comes by an extension instead of a template. */
+  extension?: boolean;
+  /** Superset's application root, behind the proxy. */
+  below?: '/bi';
+}
 
 /** The script that starts real instances; without it there is nothing to test against. */
 export const script = process.env.AGENTD_TEST_SUPERSET_EMBED ?? '';
@@ -32,7 +39,7 @@ export class Stand {
   static async start(way: Way): Promise<Stand> {
     const stand = new Stand();
     try {
-      await (way === 'own-origin' ? stand.#ownOrigin() : stand.#oneOrigin(way));
+      await (way.own ? stand.#ownOrigin() : stand.#oneOrigin(way));
     } catch (e) {
       await stand.stop();
       throw e;
@@ -41,15 +48,14 @@ export class Stand {
   }
 
   /** A reverse proxy serves both; Superset's own cookie says who it is, and agentd acts as that user. */
-  async #oneOrigin(way: Exclude<Way, 'own-origin'>): Promise<void> {
+  async #oneOrigin({ extension = false, below = '' }: { extension?: boolean; below?: string }): Promise<void> {
     const [front, back] = [await freePort(), await freePort()];
-    const below = way === 'app-root' ? '/bi' : '';
     const env: Record<string, string> = below ? { SUPERSET_APP_ROOT: below } : {};
-    if (way === 'extension') {
+    if (extension) {
       this.#pack();
       env.AGENTD_EMBED_EXTENSIONS = this.#dir;
     }
-    const superset = await this.#up(way === 'extension' ? 'extension_config.py' : 'superset_embed_config.py', env);
+    const superset = await this.#up(extension ? 'extension_config.py' : 'superset_embed_config.py', env);
     this.superset = `http://127.0.0.1:${front}${below}`;
     this.agentd = `${this.superset}/agentd`;
     await this.#serve([
