@@ -53,6 +53,9 @@ func (r *References) load(ctx context.Context, who artifact.Owner, u uri, want s
 func (r *References) payload(ctx context.Context, who artifact.Owner, m chat.ArtifactMeta) ([]byte, error) {
 	_, body, err := r.store.Open(ctx, who, m.ID)
 	if err != nil {
+		if inner, ok := errors.AsType[*fault.Error](errors.Unwrap(err)); ok && inner.Kind == fault.Missing {
+			return nil, inner // it was removed meanwhile, or its file was lost
+		}
 		return nil, err
 	}
 	defer body.Close()

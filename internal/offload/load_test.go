@@ -197,15 +197,15 @@ func TestHowMuchIsPassedOn(t *testing.T) {
 	if err := b.backend.Delete(t.Context(), b.rows); err != nil {
 		t.Fatal(err)
 	}
-	for limit, opened := range map[int64]bool{stored.Size - 1: false, stored.Size: true} {
+	for limit, code := range map[int64]string{stored.Size - 1: "not_passed", stored.Size: "missing_uris"} {
 		refs, err := offload.NewReferences(b.store, []tool.Tool{plot}, offload.ReferenceOptions{MaxBytes: limit})
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := call("plot")
 		c.Args = json.RawMessage(`{"points_uri":"` + offload.URI(b.rows) + `"}`)
-		if _, err := refs.Resolve(t.Context(), c); err == nil || (fault.CodeOf(err) != "not_passed") != opened {
-			t.Errorf("a payload that cannot be opened with a limit of %d: %v", limit, err)
+		if _, err := refs.Resolve(t.Context(), c); fault.CodeOf(err) != code {
+			t.Errorf("a payload that is not there, with a limit of %d: %v", limit, err)
 		}
 	}
 }
