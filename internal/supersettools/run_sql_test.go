@@ -121,11 +121,11 @@ func wholeSQL(t *testing.T, b *bench, rowCounts ...int) (most int) {
 		if s := r.Rows.Stream; s != nil {
 			each, most = s.Each, int(s.Count)
 		}
-		total, warnings := ptr(limit), 0
+		total, warnings := ptr(int64(rows)), 0
 		if rows > limit {
 			total = nil
 		}
-		if most < limit { // DISPLAY_MAX_ROW
+		if most < min(rows, limit) { // DISPLAY_MAX_ROW
 			warnings = 1
 		}
 		if diff := cmp.Diff(total, r.Total); diff != "" || !r.Keep || r.Bounded != (rows > most) || len(r.Warnings) != warnings {
@@ -162,17 +162,18 @@ func ptr(n int64) *int64 { return &n }
 func TestWholeSQL(t *testing.T) {
 	for name, tt := range map[string]struct {
 		o    mocksuperset.Options
+		rows int
 		most int
 	}{
-		"as Superset is":            {mocksuperset.Options{}, 10_000},
-		"DISPLAY_MAX_ROW is raised": {mocksuperset.Options{DisplayMaxRow: 100_000}, 100_000},
-		"RESULTS_BACKEND is set":    {mocksuperset.Options{ResultsBackend: true}, 100_000},
+		"as Superset is":            {mocksuperset.Options{}, 20_000, 10_000},
+		"DISPLAY_MAX_ROW is raised": {mocksuperset.Options{DisplayMaxRow: 100_000}, 100_000, 100_000},
+		"RESULTS_BACKEND is set":    {mocksuperset.Options{ResultsBackend: true}, 20_000, 20_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := mocksuperset.New(tt.o)
 			srv := httptest.NewServer(m)
 			t.Cleanup(func() { m.Close(); srv.Close() })
-			if most := wholeSQL(t, newBench(t, srv.URL, "sql_user"), 100_000); most != tt.most {
+			if most := wholeSQL(t, newBench(t, srv.URL, "sql_user"), tt.rows); most != tt.most {
 				t.Errorf("%d rows, want %d", most, tt.most)
 			}
 		})
@@ -191,7 +192,7 @@ func TestWholeSQLWithoutItsResults(t *testing.T) {
 			t.Cleanup(func() { m.Close(); srv.Close() })
 			fault.Path, fault.Times = "/api/v1/sqllab/results/", -1
 			m.Fail(fault)
-			if most := wholeSQL(t, newBench(t, srv.URL, "sql_user"), 100_000); most != 10_000 {
+			if most := wholeSQL(t, newBench(t, srv.URL, "sql_user"), 20_000); most != 10_000 {
 				t.Errorf("%d rows", most)
 			}
 		})
