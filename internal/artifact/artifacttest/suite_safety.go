@@ -47,7 +47,7 @@ func strangers(b *bench) {
 		b.must(err)
 		for j, who := range scopes {
 			if _, err := b.store.Stat(b.Context(), who, m.ID); (err == nil) != (i == j) {
-				b.Errorf("%q asks for what is of %q: %v", who, mine, err)
+				b.Errorf("%+v asks for what is of %+v: %v", who, mine, err)
 			}
 		}
 	}
