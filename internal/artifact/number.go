@@ -51,7 +51,7 @@ func same(c []byte) string {
 	case len(c) > 0 && c[0] == '"':
 		return `"` + plain(c)
 	case isNumber(c):
-		if whole := bytes.IndexAny(c, ".eE") < 0; whole && string(c) != "-0" {
+		if whole := !bytes.ContainsAny(c, ".eE"); whole && string(c) != "-0" {
 			return string(c)
 		}
 		if r, ok := exactNumber(string(c)); ok {
