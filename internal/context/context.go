@@ -13,7 +13,7 @@ import (
 
 // Limits of the page's values. The name is shown and never believed: it is resolved by id.
 const (
-	MaxID    = 64
+	MaxID    = 255 // as long as a slug of Superset
 	MaxName  = 256
 	MaxRoute = 512
 )
@@ -30,7 +30,6 @@ type View struct {
 
 var (
 	typePattern = regexp.MustCompile(`^[a-z_]{1,32}$`)
-	idPattern   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 	envPattern  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 )
 
@@ -42,8 +41,8 @@ func (v View) Validate(prefix string) error {
 	if v.ObjectType != "" && !typePattern.MatchString(v.ObjectType) {
 		bad("objectType", "must match ^[a-z_]{1,32}$, for example dashboard")
 	}
-	if v.ObjectID != "" && !idPattern.MatchString(v.ObjectID) {
-		bad("objectId", "must be a number, a uuid or a slug of at most 64 letters, digits, - and _")
+	if v.ObjectID != "" && !id(v.ObjectID) {
+		bad("objectId", "must be a number, a uuid or a slug of at most 255 letters, digits, - and _")
 	}
 	if !text(v.ObjectName, MaxName) {
 		bad("objectName", "must be valid text of at most 256 characters without control characters")
@@ -61,6 +60,13 @@ func (v View) Validate(prefix string) error {
 		return nil
 	}
 	return &fault.Error{Kind: fault.Invalid, Msg: "The page context has values that cannot be used.", Fields: f}
+}
+
+// id reports whether s matches ^[\p{L}\p{N}_-]{1,255}$: slugs may be in any script, and hold no blank, mark or line.
+func id(s string) bool {
+	return text(s, MaxID) && !strings.ContainsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' && r != '-'
+	})
 }
 
 func text(s string, limit int) bool {

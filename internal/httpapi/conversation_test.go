@@ -209,7 +209,7 @@ func TestDecide(t *testing.T) {
 func TestSurroundings(t *testing.T) {
 	s := serve(t)
 	for path, want := range map[string]string{
-		"/api/v1/me":           `{"user":"anna","roles":["Gamma"],"language":"en","may":{"inbox":true,"audit":false},"model":{"provider":"offline","name":"","offline":true}}`,
+		"/api/v1/me":           `{"user":"anna","roles":["Gamma"],"language":"en","may":{"inbox":true,"audit":false},"model":{"provider":"offline","name":"","offline":true},"limits":{"message_chars":20000}}`,
 		"/api/v1/environments": `{"environments":[{"id":"ss-prod","title":"Production","class":"prod","reachable":true},{"id":"ss-dev","title":"Dev","class":"dev","reachable":false}]}`,
 		"/api/v1/capabilities?objectType=dashboard&objectId=1&envId=ss-dev": `{"user":"anna","roles":["Gamma"],"environments":[],"mcp_servers":[{"name":"shop","state":"down"}],"offered":[{"name":"show_capabilities","risk":"read"}],"hidden":[{"name":"run_sql","why":"role"}],"model":"offline"}`,
 	} {

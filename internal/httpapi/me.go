@@ -7,11 +7,14 @@ import (
 	uicontext "agentd/internal/context"
 )
 
-// me says who the user is here and what may be seen.
+// me says who the user is here, what may be seen, and how long a message may be.
 func (a *API) me(c *call) error {
 	type may struct {
 		Inbox bool `json:"inbox"`
 		Audit bool `json:"audit"`
+	}
+	type limits struct {
+		MessageChars int `json:"message_chars"`
 	}
 	lang := c.who.Language
 	if lang == "" {
@@ -24,7 +27,8 @@ func (a *API) me(c *call) error {
 		Language string    `json:"language"`
 		May      may       `json:"may"`
 		Model    ModelInfo `json:"model"`
-	}{c.who.User, c.who.Name, list(c.who.Roles), lang, may{Inbox: true, Audit: a.o.Audit != nil && c.who.Admin()}, a.o.Model})
+		Limits   limits    `json:"limits"`
+	}{c.who.User, c.who.Name, list(c.who.Roles), lang, may{Inbox: true, Audit: a.o.Audit != nil && c.who.Admin()}, a.o.Model, limits{a.o.MessageChars}})
 }
 
 func (a *API) environments(c *call) error {

@@ -67,7 +67,7 @@ func generate(t *testing.T, p chat.Prompt) chat.Completion {
 }
 
 func TestOrders(t *testing.T) {
-	page := "\nPage: objectType=dashboard objectId=7 env=ss-dev"
+	page := "\nPage: objectType=dashboard objectId=\"7\" env=ss-dev"
 	for _, tc := range []struct{ text, page, want string }{
 		{"Find dashboards about sales", "", `search_dashboards {"query":"sales"}`},
 		{"find sales dashboards", "", `search_dashboards {"query":"sales"}`},

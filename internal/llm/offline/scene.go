@@ -31,7 +31,7 @@ type schema struct {
 }
 
 var (
-	pageLine = regexp.MustCompile(`(?m)^Page: objectType=([a-z_]+)(?: objectId=([A-Za-z0-9_-]+))?`)
+	pageLine = regexp.MustCompile(`(?m)^Page: objectType=([a-z_]+)(?: objectId="([^"]+)")?`)
 	envsLine = regexp.MustCompile(`(?m)^Environments: (.+)$`)
 	envItem  = regexp.MustCompile(`([A-Za-z0-9][A-Za-z0-9._-]*) \(([a-z]+)\)`)
 	envLine  = regexp.MustCompile(`(?m)^Environment: (\S+)`)
