@@ -64,7 +64,7 @@ export const aConfirm = (more: Partial<Confirm> = {}): Confirm => ({
   dangerous: true,
   countdownSeconds: 10,
   allowed: ['approve', 'reject'],
-  preview: { diff: [], blast_radius: [], owners: [], notes: [], untrusted: [] },
+  preview: { diff: [], blast_radius: [], owners: [], notes: [], untrusted: [], references: [] },
   expiresAt: '2026-11-29T21:00:00Z',
   state: 'open',
   at: '',

@@ -11,6 +11,7 @@ const me = obj({
   roles: list(str),
   language: opt(str),
   model: opt(obj({ provider: str, name: opt(str), offline: opt(bool) })),
+  limits: opt(obj({ message_chars: num })),
 });
 const card = obj({
   confirmation_id: str,

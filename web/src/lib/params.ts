@@ -3,7 +3,8 @@ import type { View } from './wire';
 // A link can be written by anybody. What is not well-formed is dropped and named; nothing in it is ever sent by itself.
 
 const types = ['dashboard', 'chart', 'dataset', 'database', 'sqllab', 'migration'];
-const idShape = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+// A number, a uuid, or a slug in any script; nothing that could be a sentence.
+const idShape = /^[\p{L}\p{N}_-]{1,255}$/u;
 const envShape = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const conversationShape = /^[A-Za-z0-9_-]{1,64}$/;
 const control = /\p{Cc}/u;

@@ -37,7 +37,7 @@ export async function openStream(url: string, o: StreamOptions): Promise<void> {
     const idleMs = o.idleMs ?? 45_000;
     let heard = performance.now();
     // Set again only when it is over: a new one for each piece of a fast answer would cost more than reading it.
-    let watchdog: ReturnType<typeof setTimeout>;
+    let watchdog: ReturnType<typeof setTimeout> | undefined;
     const watch = (left: number) => {
       watchdog = setTimeout(() => {
         const silent = performance.now() - heard;

@@ -32,6 +32,21 @@ export function outcomeText(outcome: string, t: T): string {
   return key ? t(key) : t('otherOutcome', { code: outcome });
 }
 
+/** The one line that a card becomes. */
+export const resolvedText = (
+  state: 'open' | 'approved' | 'edited' | 'rejected' | 'expired' | 'superseded',
+  at: string,
+  t: T,
+): string =>
+  ({
+    open: '',
+    approved: t('approvedAt', { t: at }),
+    edited: t('editedAt', { t: at }),
+    rejected: t('rejectedAt', { t: at }),
+    expired: t('expiredAt'),
+    superseded: t('supersededAt'),
+  })[state];
+
 const bounds: Record<string, Key> = {
   source_limit: 'boundSource',
   preview_limit: 'boundPreview',

@@ -3,10 +3,12 @@ import { Refused, type Api, type Card, type Environment, type Me, type Summary }
 import { I18n, chooseLang, type Lang } from '../i18n/i18n.svelte';
 import type { Bridge } from '../bridge';
 import type { HostContext } from '../../embed/protocol';
+import { Drafts } from '../drafts';
+import { nameIn } from '../named';
 import { readView, type Params } from '../params';
-import { refusalText, typeName } from '../words';
+import { refusalText, resolvedText, typeName } from '../words';
 import type { Message } from '../conversation';
-import type { View, WireEvent } from '../wire';
+import type { EventOf, View, WireEvent } from '../wire';
 import { Announcer } from './announcer.svelte';
 import { Prefs } from './prefs.svelte';
 import { Session } from './session.svelte';
@@ -36,6 +38,8 @@ export class App {
   blocked = $state<Blocked>(null);
   environments = $state.raw<Environment[]>([]);
   envId = $state('');
+  /** Production that was chosen while a change waits for a decision here: the person is asked first. */
+  envAsked = $state<Environment | null>(null);
   view = $state.raw<View>({});
   useView = $state(true);
   draft = $state('');
@@ -60,12 +64,14 @@ export class App {
   contextNote = $state('');
   /** What happened while the panel was closed. */
   unseen = $state(0);
+  /** Events of types that this page does not know; shown while developing. */
+  unknown = $state(0);
   #panelOpen = true;
   #hostLang = false;
   online = $state(true);
 
   /** Longest message that the server takes, in characters. */
-  readonly messageLimit = 20_000;
+  readonly messageLimit = $derived.by(() => this.me?.limits?.message_chars ?? 20_000);
   readonly env = $derived.by(() => this.environments.find((e) => e.id === this.envId));
   readonly prod = $derived.by(() => this.env?.class === 'prod');
   /** What goes with the next message. */
@@ -88,10 +94,11 @@ export class App {
     readonly prefs = new Prefs(),
     /** Keeps the address of the page in step with what is open. */
     private readonly onopen: (conversation: string | null) => void = () => undefined,
+    private readonly drafts = new Drafts(),
   ) {
     this.i18n = new I18n(chooseLang(params.lang, prefs.lang, globalThis.navigator?.language));
     this.view = params.view;
-    this.draft = params.draft;
+    this.draft = params.draft || this.drafts.of(params.conversation ?? null);
     this.session = new Session(api, {
       created: (id) => {
         this.onopen(id);
@@ -100,6 +107,7 @@ export class App {
       happened: (events) => events.forEach((e) => this.#announce(e)),
       restored: () => this.announcer.say(this.i18n.t('reconnected')),
       malformed: () => this.notify(this.i18n.t('malformed')),
+      unknown: () => this.unknown++,
       signedOut: () => this.#block('signed-out'),
     });
     if (params.dropped.length > 0) this.notify(this.i18n.t('paramsDropped', { names: params.dropped.join(', ') }));
@@ -156,6 +164,7 @@ export class App {
       }
       if (!this.me && !this.#hostLang && !this.params.lang && !this.prefs.lang)
         this.i18n.lang = chooseLang(me.language, this.i18n.lang);
+      if (this.drafts.belongTo(me.user)) this.draft = this.params.draft;
       this.me = me;
       if (this.blocked === 'signed-out') {
         this.blocked = null;
@@ -198,6 +207,9 @@ export class App {
       this.list = [...known, ...page.conversations.filter((c) => !known.some((k) => k.id === c.id))];
       this.listCursor = page.next_cursor ?? '';
       this.listLoaded = true;
+      // The server finds a title for what has none, and other tabs rename.
+      const shown = this.list.find((c) => c.id === this.session.id);
+      if (shown) this.session.title = shown.title;
     } catch (e) {
       this.#failed(e);
     }
@@ -311,15 +323,26 @@ export class App {
   }
 
   openConversation(id: string): void {
-    this.editing = null;
-    this.onopen(id);
+    this.#leave(id);
     void this.session.show(id);
   }
 
   newConversation(): void {
-    this.editing = null;
-    this.onopen(null);
+    this.#leave(null);
     this.session.close();
+  }
+
+  /** Keeps what is being typed. An edited message is none of it: it can be taken back again. */
+  keepDraft(): void {
+    if (!this.editing) this.drafts.keep(this.session.id, this.draft);
+  }
+
+  #leave(to: string | null): void {
+    this.keepDraft();
+    this.editing = null;
+    this.envAsked = null;
+    this.onopen(to);
+    if (to !== this.session.id) this.draft = this.drafts.of(to);
   }
 
   async send(): Promise<void> {
@@ -327,6 +350,8 @@ export class App {
     if (this.session.open.length > 0) return;
     this.draft = '';
     this.contextNote = '';
+    // The first message begins a conversation: what was typed belongs to neither any more.
+    this.keepDraft();
     const taken = await this.session.send(text, this.sentView, this.envId, this.editing ?? undefined);
     if (taken) this.editing = null;
     else if (this.draft === '') this.draft = text;
@@ -364,7 +389,15 @@ export class App {
     if (online) this.session.reconnect();
   }
 
+  /** Chooses an environment. Going to production beside a change that waits for a decision is asked first. */
+  chooseEnv(id: string): void {
+    const to = this.environments.find((e) => e.id === id);
+    if (to?.class === 'prod' && !this.prod && this.session.open.length > 0) this.envAsked = to;
+    else this.setEnv(id);
+  }
+
   setEnv(id: string): void {
+    this.envAsked = null;
     this.envId = id;
     this.prefs.setEnv(id);
     if (this.env) this.announcer.say(this.i18n.t('envChanged', { env: this.env.title }));
@@ -414,6 +447,14 @@ export class App {
     this.unseen = 0;
   }
 
+  /** The object of the page has the name that its environment last said. */
+  #rename(e: EventOf<'tool_result'>): void {
+    const objectName = nameIn(e.preview, this.view);
+    const call = this.session.conversation.items.find((i) => i.kind === 'call' && i.id === e.call_id);
+    if (!objectName || objectName === this.view.objectName) return;
+    if (call?.kind === 'call' && call.envId === this.envId) this.view = { ...this.view, objectName };
+  }
+
   async #attempt(act: () => Promise<unknown>): Promise<boolean> {
     try {
       await act();
@@ -445,6 +486,15 @@ export class App {
         break;
       case 'tool_timeout':
         this.announcer.say(t(e.is_write_tool ? 'unknownTitle' : 'failed'), e.is_write_tool);
+        break;
+      case 'tool_error':
+        if (e.retry_exhausted) this.announcer.say(t('retryExhausted'));
+        break;
+      case 'tool_result':
+        this.#rename(e);
+        break;
+      case 'confirm_resolved':
+        this.announcer.say(resolvedText(e.decision, this.i18n.moment(e.at ?? ''), t));
         break;
       case 'tool_outcome':
         this.announcer.say(

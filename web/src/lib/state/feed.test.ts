@@ -18,6 +18,7 @@ function feed(drawingMs = 0) {
   let now: Conversation = empty;
   const drawn: number[] = [];
   const malformed: string[] = [];
+  const unknown: number[] = [];
   const f = new Feed({
     current: () => now,
     apply: (next, events) => {
@@ -29,12 +30,14 @@ function feed(drawingMs = 0) {
       setTimeout(() => clock.mockRestore(), 3);
     },
     malformed: (e) => malformed.push(e.message),
+    unknown: () => unknown.push(1),
   });
   let seq = 0;
   return {
     f,
     drawn,
     malformed,
+    unknown,
     text: () => now.items.map((i) => (i.kind === 'message' ? i.text : '')).join(''),
     delta: () => {
       seq++;
@@ -100,10 +103,12 @@ test('a frame that cannot be read is told, and the rest is drawn; what was clear
   const p = feed();
   p.delta();
   p.f.push('{"type":"text_delta"', 'text_delta');
+  p.f.push('{"type":"of_tomorrow","seq":9}', 'of_tomorrow');
   p.delta();
   pass(16);
   expect(p.text()).toBe('xx');
   expect(p.malformed).toHaveLength(1);
+  expect(p.unknown).toHaveLength(1);
   p.ask();
   p.f.clear();
   pass(500);

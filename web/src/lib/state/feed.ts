@@ -8,6 +8,8 @@ export interface FeedOptions {
   /** Called with what became of the conversation and the events that did it, several at a time. */
   apply: (next: Conversation, events: WireEvent[]) => void;
   malformed: (error: Malformed) => void;
+  /** An event of a type that this page does not know: a newer server says more. */
+  unknown: () => void;
 }
 
 /** Text is drawn about as often as a server sends some; a reader sees no more. */
@@ -61,7 +63,9 @@ export class Feed {
 
   #read(data: string): WireEvent | null {
     try {
-      return readFrame(data);
+      const event = readFrame(data);
+      if (!event) this.o.unknown();
+      return event;
     } catch (e) {
       if (!(e instanceof Malformed)) throw e;
       this.o.malformed(e);

@@ -28,6 +28,7 @@ export interface SessionEvents {
   happened: (events: WireEvent[]) => void;
   restored: () => void;
   malformed: (e: Malformed) => void;
+  unknown: () => void;
   signedOut: () => void;
 }
 
@@ -68,6 +69,7 @@ export class Session {
       current: () => this.conversation,
       apply: (next, happened) => this.#apply(next, happened),
       malformed: (e) => this.events.malformed(e),
+      unknown: () => this.events.unknown(),
     });
   }
 
