@@ -139,6 +139,7 @@ test('nobody else is answered: neither the page itself nor another frame of the 
   await o.page.evaluate(() => history.pushState({}, '', '/superset/dashboard/77/'));
   await expect.poll(() => last(f, 'context')).toMatchObject({ context: { objectName: 'Returns' } });
   expect(await other.evaluate(() => (window as unknown as { fished: number }).fished)).toBe(0);
+  expect(await f.evaluate(() => (window as unknown as FrameWindow).met)).toBe(1); // nor is its own port taken from the frame
   const seen = await o.page.evaluate(() => (window as unknown as { fished: { type?: string }[] }).fished);
   expect(seen.map((m) => m.type)).not.toContain('agentd:init');
   expect(await shown((r) => r.querySelector('iframe')?.className)).toBe('open');
