@@ -108,7 +108,7 @@ export async function axe(page: Page | Frame, part = 'html'): Promise<Violation[
         ) => Promise<{ violations: { id: string; nodes: { target: unknown[]; failureSummary?: string }[] }[] }>;
       };
     };
-    const r = await axe.run(part, { runOnly: tags });
+    const r = await axe.run(part, { runOnly: tags, resultTypes: ['violations'] });
     return r.violations.map((v) => ({
       id: v.id,
       nodes: v.nodes.map((n) => `${n.target.join(' ')}: ${(n.failureSummary ?? '').slice(0, 200)}`),
