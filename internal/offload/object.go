@@ -51,11 +51,6 @@ func (o object) find(name string) int {
 	return slices.IndexFunc(o, func(m member) bool { return m.name == name })
 }
 
-// without returns o less a member.
-func (o object) without(name string) object {
-	return slices.DeleteFunc(o, func(m member) bool { return m.name == name })
-}
-
 // json renders o.
 func (o object) json() json.RawMessage {
 	n := 2
