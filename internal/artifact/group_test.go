@@ -32,7 +32,8 @@ func TestLargestGroups(t *testing.T) {
 		if got := ask(t, s, id, q); got != c.want {
 			t.Errorf("%v:\ngot  %s\nwant %s", c.sort, got, c.want)
 		}
-		n, last := 0, ""
+		n := 0
+		var last string
 		for {
 			p, err := s.Query(t.Context(), owner, id, q)
 			if err != nil {

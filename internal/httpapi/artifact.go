@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -92,7 +93,7 @@ func (a *API) downloadArtifact(c *call) error {
 	defer payload.Close()
 	in := bufio.NewReader(payload)
 	first, err := in.Peek(1)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return fault.Wrap(fault.Internal, "", err)
 	}
 	var rows rowForm
