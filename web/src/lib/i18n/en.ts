@@ -171,6 +171,7 @@ export const en = {
   rejectedAt: 'Refused at {t}',
   expiredAt: 'The request expired',
   supersededAt: 'Replaced by a newer request',
+  quoted: '“{text}”',
   byWho: 'by {who}',
   tooEarly: 'It cannot be run yet. Wait a moment.',
   kindChart: 'chart',

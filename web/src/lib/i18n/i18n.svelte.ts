@@ -53,7 +53,7 @@ export class I18n {
     new Intl.NumberFormat(this.lang, { style: 'currency', currency: 'USD', maximumFractionDigits: 4 }).format(usd);
 
   bytes = (n: number): string => {
-    const units = ['B', 'KB', 'MB', 'GB'];
+    const units = this.lang === 'ru' ? ['Б', 'КБ', 'МБ', 'ГБ'] : ['B', 'KB', 'MB', 'GB'];
     let i = 0;
     let v = n;
     while (v >= 1000 && i < units.length - 1) {

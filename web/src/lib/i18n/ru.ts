@@ -183,6 +183,7 @@ export const ru: Messages = {
   rejectedAt: 'Отказано в {t}',
   expiredAt: 'Срок запроса истёк',
   supersededAt: 'Заменён новым запросом',
+  quoted: '«{text}»',
   byWho: '— {who}',
   tooEarly: 'Пока выполнить нельзя. Подождите немного.',
   kindChart: 'график',

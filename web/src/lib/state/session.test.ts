@@ -49,7 +49,14 @@ function make(answers: Record<string, (body: Record<string, unknown>, n: number)
     return new Response(status === 204 ? null : JSON.stringify(v), { status });
   }) as typeof fetch;
   vi.stubGlobal('fetch', fetcher);
-  const told = { created: vi.fn(), happened: vi.fn(), restored: vi.fn(), malformed: vi.fn(), unknown: vi.fn(), signedOut: vi.fn() };
+  const told = {
+    created: vi.fn(),
+    happened: vi.fn(),
+    restored: vi.fn(),
+    malformed: vi.fn(),
+    unknown: vi.fn(),
+    signedOut: vi.fn(),
+  };
   const session = new Session(new Api('http://x/', fetcher), told);
   return { session, asked, bodies, streams, told };
 }
