@@ -117,6 +117,15 @@ test('a frame that is loaded anew meets the host again, over a port of its own',
   await expect.poll(() => last(f, 'context')).toMatchObject({ context: { objectName: 'Sales overview' } });
 });
 
+test('restart: the frame is loaded from its first address, and knows whose it is', async () => {
+  const f = await meet();
+  await f.evaluate(() => history.replaceState({}, '', '?embed=1&c=c1'));
+  await say(f, { type: 'restart' });
+  await f.waitForURL(`${host.base}/agentd/agent?embed=1`);
+  await f.waitForFunction(() => (window as unknown as FrameWindow).met === 1);
+  expect(await f.evaluate(() => document.referrer)).toBe(`${host.base}/`);
+});
+
 test('nobody else is answered: neither the page itself nor another frame of the same origin', async () => {
   const f = await meet();
   await o.page.evaluate(() => {

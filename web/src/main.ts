@@ -9,23 +9,22 @@ import { readParams } from './lib/params';
 import { App } from './lib/state/app.svelte';
 import { wear } from './lib/wear';
 
-/** Keeps the address of the page in step with the conversation that is open. */
-const keepOpen = (id: string | null) => {
-  const url = new URL(location.href);
-  if (id === null) url.searchParams.delete('c');
-  else url.searchParams.set('c', id);
-  history.replaceState(null, '', url);
-};
-const api = new Api(new URL('api/v1/', document.baseURI).href);
-const app = new App(api, readParams(location.search), undefined, keepOpen);
+const app = new App(
+  new Api(new URL('api/v1/', document.baseURI).href),
+  readParams(location.search),
+  undefined,
+  (id) => {
+    const url = new URL(location.href);
+    if (id === null) url.searchParams.delete('c');
+    else url.searchParams.set('c', id);
+    history.replaceState(null, '', url);
+  },
+);
 const meta = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
 app.loginUrl = safeHref(meta('agentd-login'));
 if (app.params.embed && window.parent !== window) {
   // A frame belongs to a page that goes on; it begins again as whoever is logged in there now.
-  app.restart = () => {
-    keepOpen(null);
-    location.reload();
-  };
+  app.restart = () => app.bridge?.send({ type: 'restart' });
   app.bridge = new Bridge({
     parent: window.parent,
     self: window,
@@ -35,7 +34,8 @@ if (app.params.embed && window.parent !== window) {
         .split(' ')
         .filter((o) => o !== ''),
     ],
-    referrer: document.referrer,
+    // The referrer of a frame that was loaded again from within is the frame itself; not every browser tells more.
+    referrer: location.ancestorOrigins?.[0] ?? document.referrer,
     oncontext: (c) => app.lookAt(c),
     ontheme: (theme) => {
       app.hostTheme = theme.mode === 'dark' ? 'dark' : 'light';

@@ -75,6 +75,7 @@ function load(script: HTMLScriptElement): void {
     // Kept within the window by the style.
     else if (m.type === 'resize') frame.style.cssText = `--w:${+m.w}px;--h:${+m.h}px`;
     else if (m.type === 'look') void look(true);
+    else if (m.type === 'restart') frame.src += '';
     else if (m.type === 'needToken' && handover) void token(handover);
     // Only the frame's own page, whatever was asked for.
     else if (m.type === 'openFull') open(new URL(`agent?${m.query}`, base), '_blank', 'noopener');

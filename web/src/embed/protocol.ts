@@ -28,8 +28,10 @@ export type ToHost =
   /** To a page of the host's own origin; nowhere else. */
   | { type: 'navigate'; url: string }
   | { type: 'openFull'; query: string }
-  /** Something may have another name now, or another user looks at it: the context is asked anew. */
+  /** Something may have another name now: the context is asked anew. */
   | { type: 'look' }
+  /** The frame is to be loaded anew: another user looks at it. From within, its referrer would be itself. */
+  | { type: 'restart' }
   /** The frame asks who is logged in at Superset, where the host has a way to tell. */
   | { type: 'needToken' };
 
