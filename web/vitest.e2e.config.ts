@@ -7,6 +7,7 @@ export default defineConfig({
     include: ['e2e/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } }, // a busy machine; nothing depends on it but how long a broken test takes
     fileParallelism: false,
   },
 });

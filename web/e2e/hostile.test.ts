@@ -191,6 +191,7 @@ test('in questions, changes, reasons and errors', async () => {
   await card.getByLabel('Reason (optional)').fill(`${evil} [x](javascript:alert(1))`);
   await card.getByRole('button', { name: 'Cancel' }).click();
   await o.page.locator('[data-confirm][data-state=rejected]').waitFor();
+  await o.page.getByText('Told.').waitFor();
   await done(o);
   await harmless(o);
   await superset.fault('dev', {

@@ -100,6 +100,7 @@ test('by keyboard alone: ask, allow, read, page through a result, rename and del
   expect(await focus(page)).toEqual({ tag: 'BUTTON', name: 'Run', seen: true });
   await page.keyboard.press('Enter');
   await page.locator('[data-confirm][data-state=approved]').waitFor();
+  await page.getByText('word199').waitFor();
   await ready(page);
   expect((await focus(page)).tag).toBe('H3'); // still at the question, though its buttons are gone
 

@@ -57,8 +57,8 @@ describe('the address of the page', () => {
 
   test('bad values are named, dropped, and not sent', async () => {
     const o = await visit('objectType=dashboard&objectId=..%2F1&envId=nowhere&route=%2F%2Fevil&lang=en');
-    await o.page.getByText('Left out of the link because they are not valid: objectId, route.').waitFor();
-    await o.page.getByText('The link names an environment that does not exist here: nowhere.').waitFor();
+    await o.page.getByText('Left out of the link because they are not valid: objectId, route.').first().waitFor();
+    await o.page.getByText('The link names an environment that does not exist here: nowhere.').first().waitFor();
     await say(o, 'hello');
     await expect.poll(() => posts('/messages').length).toBe(1);
     const { env_id, ui_context } = posts('/messages')[0]?.body ?? {};
