@@ -161,7 +161,7 @@ test('in arguments, names, owners, environments, results, stored results and fil
   await o.page.locator('[data-call]', { hasText: 'run_sql' }).getByRole('button', { name: 'Open result' }).click();
   await o.page.getByRole('dialog').getByText(evilPicture).first().waitFor();
   await harmless(o);
-  for (const name of ['CSV of the rows shown', 'Download']) {
+  for (const name of ['CSV of the rows shown', 'Download CSV']) {
     const saving = o.page.waitForEvent('download');
     await o.page.getByRole('dialog').getByText(name, { exact: true }).click();
     const file = await saving;
@@ -236,7 +236,7 @@ test('in the address of the page: it is shown or dropped, not sent, and the mode
   await done(o);
   expect(sent.join('\n')).toContain('MARKNAME'); // it belongs to the message, for the pill of its turn
   const read = JSON.stringify(model.asked);
-  expect(read).toContain('objectId=1');
+  expect(read).toContain('objectId=\\"1\\"');
   expect(read).not.toMatch(/MARK|Delete everything|onerror/);
   await harmless(o);
 });

@@ -206,7 +206,7 @@ test('what the page shows goes with a message, or is left out; a suggestion only
   await o.page.locator('#composer').press('Enter');
   await o.page.getByText('Answer to Who has access?.').waitFor();
   await done(o);
-  expect(model.asked.at(-1)?.messages[0]?.content).toContain('objectType=dashboard objectId=1');
+  expect(model.asked.at(-1)?.messages[0]?.content).toContain('objectType=dashboard objectId="1"');
   await o.page.getByRole('button', { name: 'Ask without the page context' }).click();
   await say(o, 'and now?');
   await o.page.getByText('Answer to and now?.').waitFor();
@@ -250,12 +250,9 @@ test('a stored result is paged, sorted, reduced to columns and saved; gone, it s
     'customer_id,name,email,country,segment',
     expect.stringMatching(/^51,/),
   ]);
-  const whole = await saved(o, () => panel.getByText('Download', { exact: true }).click());
+  const whole = await saved(o, () => panel.getByRole('link', { name: 'Download CSV' }).click());
   expect(whole.trim().split('\n')).toHaveLength(121);
-  const lines = await o.page.evaluate(
-    async (at) => (await fetch(`api/v1/artifacts/${at}/download?format=jsonl`)).text(),
-    id,
-  );
+  const lines = await saved(o, () => panel.getByRole('link', { name: 'Download JSON lines' }).click());
   expect(
     lines
       .trim()
