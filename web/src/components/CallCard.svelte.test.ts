@@ -91,7 +91,7 @@ test('a result shows how much of it is shown, exact numbers, and text as text', 
       total: 151,
     },
   });
-  expect(screen.getAllByText('Showing 2 of 151')).toHaveLength(2);
+  expect(screen.getAllByText('Showing 2 of 151 rows')).toHaveLength(2);
   expect(screen.getByText('Incomplete')).toBeInTheDocument();
   expect(screen.getByText('9007199254740993')).toBeInTheDocument();
   expect(screen.getByText('<img src=x onerror=alert(1)>')).toBeInTheDocument();

@@ -1,7 +1,7 @@
 import type { IconName } from '../components/Icon.svelte';
 import type { Call } from './conversation';
 import type { I18n } from './i18n/i18n.svelte';
-import type { T } from './words';
+import { shownText, type T } from './words';
 
 const icons: Record<Call['state'], IconName> = {
   running: 'spinner',
@@ -44,11 +44,11 @@ export function callText(c: Call, i: I18n): string {
   }
 }
 
-/** How much of a result is shown: "5 / 151". */
+/** How much of a result is shown: "Showing 5 of 151 rows". */
 export function callBadge(c: Call, t: T): string {
   const p = c.preview;
   if (c.state !== 'done' || p?.returned === undefined) return '';
-  return p.total !== undefined && p.total !== p.returned ? t('shownOf', { a: p.returned, b: p.total }) : '';
+  return p.total !== undefined && p.total !== p.returned ? shownText(p, t) : '';
 }
 
 /** A failed read may be tried again. What is not surely a read may not, whatever the event says. */

@@ -1,5 +1,7 @@
 import type { Key } from './i18n/en';
-import type { Params } from './i18n/i18n.svelte';
+import type { I18n, Params } from './i18n/i18n.svelte';
+import type { Confirm } from './conversation';
+import type { Artifact, Preview } from './wire';
 
 export type T = (key: Key, p?: Params) => string;
 
@@ -32,20 +34,13 @@ export function outcomeText(outcome: string, t: T): string {
   return key ? t(key) : t('otherOutcome', { code: outcome });
 }
 
-/** The one line that a card becomes. */
-export const resolvedText = (
-  state: 'open' | 'approved' | 'edited' | 'rejected' | 'expired' | 'superseded',
-  at: string,
-  t: T,
-): string =>
-  ({
-    open: '',
-    approved: t('approvedAt', { t: at }),
-    edited: t('editedAt', { t: at }),
-    rejected: t('rejectedAt', { t: at }),
-    expired: t('expiredAt'),
-    superseded: t('supersededAt'),
-  })[state];
+/** The one line that a card becomes: who decided what, and when. `me` is who reads it. */
+export function resolvedText(state: Confirm['state'], by: string, at: string, me: string | undefined, i: I18n): string {
+  if (state === 'open') return '';
+  if (state === 'expired') return i.t('expiredAt');
+  if (state === 'superseded') return i.t('supersededAt');
+  return i.t(`${state}${by === me ? 'Own' : 'By'}`, { t: i.when(at), who: by });
+}
 
 const bounds: Record<string, Key> = {
   source_limit: 'boundSource',
@@ -59,6 +54,31 @@ export const boundText = (why: string, t: T): string => {
   const key = bounds[why];
   return key ? t(key) : why;
 };
+
+const unstored: Record<string, Key> = {
+  DENIED: 'whyDenied',
+  FAILED: 'whyFailed',
+  CANCELLED: 'whyCancelled',
+  SKIPPED: 'whySkipped',
+};
+const coverages: Record<string, Key> = { COMPLETE: 'stored', PREFIX: 'storedPrefix' };
+
+/** What became of the whole result; "all" only where the server says so. */
+export function storedText(a: Artifact, i: I18n): string {
+  const why = unstored[a.decision];
+  if (why) return i.t('notStored', { why: i.t(why) });
+  const text = i.t(coverages[a.coverage ?? ''] ?? 'storedUnsure', { size: i.bytes(a.size_bytes ?? 0) });
+  return a.expires_at ? `${text} ${i.t('storedUntil', { t: i.moment(a.expires_at) })}` : text;
+}
+
+/** How much of a result is shown, or '' where nobody counted. */
+export function shownText(p: Preview, t: T): string {
+  if (p.returned === undefined) return '';
+  const rows = p.columns.length > 0;
+  if (p.total !== undefined && p.total !== p.returned)
+    return rows ? t('rowsOf', { a: p.returned, n: p.total }) : t('shownOf', { a: p.returned, b: p.total });
+  return rows && p.completeness === 'COMPLETE' ? t('allShown', { n: p.returned }) : t('shown', { a: p.returned });
+}
 
 const denials: Record<string, Key> = {
   role: 'deniedRole',

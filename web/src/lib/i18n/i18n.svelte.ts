@@ -41,7 +41,13 @@ export class I18n {
   moment = (iso: string): string => {
     const d = new Date(iso);
     if (Number.isNaN(d.getTime())) return '';
-    return d.toDateString() === new Date().toDateString() ? this.#time.format(d) : this.#dateTime.format(d);
+    return today(d) ? this.#time.format(d) : this.#dateTime.format(d);
+  };
+
+  /** When something happened, as part of a sentence: "at 14:32", or on which day. */
+  when = (iso: string): string => {
+    const moment = this.moment(iso);
+    return moment && this.t(today(new Date(iso)) ? 'atTime' : 'onDay', { t: moment });
   };
 
   duration = (ms: number): string =>
@@ -63,6 +69,8 @@ export class I18n {
     return `${this.#decimal.format(v)} ${units[i]}`;
   };
 }
+
+const today = (d: Date): boolean => d.toDateString() === new Date().toDateString();
 
 /** The page's language: the link's, the one chosen before, the user's, the browser's. */
 export function chooseLang(...wishes: (string | null | undefined)[]): Lang {

@@ -494,7 +494,7 @@ export class App {
         this.#rename(e);
         break;
       case 'confirm_resolved':
-        this.announcer.say(resolvedText(e.decision, this.i18n.moment(e.at ?? ''), t));
+        this.announcer.say(resolvedText(e.decision, e.by, e.at ?? '', this.me?.user, this.i18n));
         break;
       case 'tool_outcome':
         this.announcer.say(

@@ -15,12 +15,15 @@ export interface Pending {
   messageId?: string;
 }
 
-/** What came of a decision that is being sent. */
+/** What came of a decision that is being sent; `elsewhere` is one that was made, but not here. */
 export interface Deciding {
-  state: 'sending' | 'sent' | 'failed';
-  decision: Decision;
+  state: 'sending' | 'sent' | 'failed' | 'elsewhere';
+  decision?: Decision;
   error?: Refused;
 }
+
+/** Decisions that a person made by hand. */
+const personal = ['approved', 'edited', 'rejected'];
 
 /** What the session tells its owner. */
 export interface SessionEvents {
@@ -144,9 +147,13 @@ export class Session {
   async stop(): Promise<void> {
     if (this.id === null || this.stopping) return;
     this.stopping = true;
+    // Stopping refuses what is open: a decision of this page like any other.
+    const before = this.deciding;
+    for (const c of this.open) this.#note(c.id, { state: 'sent', decision: 'reject' });
     try {
       await this.api.cancel(this.id);
     } catch (e) {
+      this.deciding = before;
       this.#refuse(e);
     } finally {
       this.stopping = false;
@@ -182,7 +189,9 @@ export class Session {
       if (e.status === 401) this.events.signedOut();
       // Nobody knows what the server has: it is asked before anything can be pressed again.
       if (e.status === 0 || e.status === 409 || e.status === 410) await this.#read(life).catch(() => undefined);
-      if (life === this.#life) this.#note(c.id, { state: 'failed', decision, error: e });
+      if (life !== this.#life) return;
+      const taken = e.status === 409 && !this.open.some((o) => o.id === c.id);
+      this.#note(c.id, taken ? { state: 'elsewhere', decision } : { state: 'failed', decision, error: e });
     }
   }
 
@@ -292,6 +301,9 @@ export class Session {
       )
     )
       this.pending = null;
+    for (const e of happened)
+      if (e.type === 'confirm_resolved' && personal.includes(e.decision) && !this.deciding[e.confirmation_id])
+        this.#note(e.confirmation_id, { state: 'elsewhere' });
     this.events.happened(happened);
     if (next.stale) void this.#reread();
     if (document.visibilityState === 'hidden') this.setVisible(false);

@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Api } from '../api';
 import { aConfirm } from '../../../tests/page';
+import type { Confirm } from '../conversation';
 import { Session } from './session.svelte';
 
 type Answer = [number, unknown] | Promise<[number, unknown]>;
@@ -210,4 +211,76 @@ test('a malformed frame is reported and the rest goes on', async () => {
   expect(m.told.malformed).toHaveBeenCalledTimes(1);
   expect(m.session.conversation.items.map((i) => i.id)).toEqual(['m-a', 'ok']);
   m.session.destroy();
+});
+
+describe('who decided', () => {
+  const asked = {
+    type: 'confirm_required',
+    call_id: 't1',
+    tool: 'update_dashboard',
+    args: {},
+    args_digest: 'digest',
+    risk: { tool: 'write', env: 'dev', permission: 'granted' },
+    dangerous: false,
+    countdown_seconds: 0,
+    allowed_decisions: ['approve', 'reject'],
+    preview: {},
+    expires_at: at,
+  };
+  const answered = { type: 'confirm_resolved', confirmation_id: 'q1', by: 'anna' };
+  const open = async (answers: Parameters<typeof make>[0] = {}) => {
+    const m = make({ 'GET conversations/a': () => [200, snapshot('a')], ...answers });
+    await m.session.show('a');
+    await settle(0);
+    m.streams[0]?.feed({ ...asked, seq: 3, confirmation_id: 'q1' });
+    await settle();
+    expect(m.session.open).toHaveLength(1);
+    return m;
+  };
+  const card = (m: Awaited<ReturnType<typeof open>>) => m.session.open[0] as Confirm;
+
+  test.each([
+    ['approved', 'elsewhere'],
+    ['edited', 'elsewhere'],
+    ['rejected', 'elsewhere'],
+    ['expired', undefined],
+    ['superseded', undefined],
+  ])('a card that was %s without a click here is decided %s', async (decision, state) => {
+    const m = await open();
+    m.streams[0]?.feed({ ...answered, seq: 4, decision });
+    await settle();
+    expect(m.session.open).toHaveLength(0);
+    expect(m.session.deciding.q1?.state).toBe(state);
+    m.session.destroy();
+  });
+
+  test('a click that came second shows the decision of the first', async () => {
+    let release: (v: [number, unknown]) => void = () => undefined;
+    const m = await open({ 'POST conversations/a/confirmations/q1': () => new Promise((done) => (release = done)) });
+    const sent = m.session.decide(card(m), 'approve');
+    m.streams[0]?.feed({ ...answered, seq: 4, decision: 'rejected' });
+    await settle();
+    release([409, { code: 'already_decided' }]);
+    await sent;
+    expect(m.session.deciding.q1).toEqual({ state: 'elsewhere', decision: 'approve' });
+    m.session.destroy();
+  });
+
+  test('a click that was too early is no decision of another tab', async () => {
+    const m = await open({ 'POST conversations/a/confirmations/q1': () => [409, { code: 'too_early' }] });
+    await m.session.decide(card(m), 'approve');
+    expect(m.session.deciding.q1?.state).toBe('failed');
+    m.session.destroy();
+  });
+
+  test('stopping decides here; a stop that failed lets the card be answered', async () => {
+    const m = await open({ 'POST conversations/a/cancel': (_b, n) => (n === 1 ? [503, {}] : [202, {}]) });
+    await m.session.stop();
+    expect(m.session.deciding.q1).toBeUndefined();
+    await m.session.stop();
+    m.streams[0]?.feed({ ...answered, seq: 4, decision: 'rejected' });
+    await settle();
+    expect(m.session.deciding.q1?.state).toBe('sent');
+    m.session.destroy();
+  });
 });
