@@ -15,14 +15,18 @@ export interface Sent {
 }
 
 /** An App whose server is a function: path → status and body. What was asked is recorded. */
-export function fakeApp(answer: (r: Sent) => [number, unknown] = () => [200, {}], lang: Lang = 'en', search = '') {
+export function fakeApp(
+  answer: (r: Sent) => [number, unknown] | Promise<[number, unknown]> = () => [200, {}],
+  lang: Lang = 'en',
+  search = '',
+) {
   const sent: Sent[] = [];
   const fetcher = (async (url: unknown, init?: RequestInit) => {
     const path = String(url).replace('http://x/', '');
     const body = init?.body ? (JSON.parse(String(init.body)) as Record<string, unknown>) : {};
     const r = { method: init?.method ?? 'GET', path, body };
     sent.push(r);
-    const [status, v] = answer(r);
+    const [status, v] = await answer(r);
     if (status === 0) throw new TypeError('network');
     return new Response(status === 204 ? null : JSON.stringify(v), { status });
   }) as typeof fetch;

@@ -2,8 +2,9 @@
 import { fireEvent, screen } from '@testing-library/svelte';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { flushSync } from 'svelte';
-import { aConfirm, draw, fakeApp, type Sent } from '../../tests/page';
+import { aConfirm, draw, fakeApp } from '../../tests/page';
 import type { Confirm } from '../lib/conversation';
+import Composer from './Composer.svelte';
 import ConfirmCard from './ConfirmCard.svelte';
 
 beforeEach(
@@ -19,7 +20,7 @@ const pass = async (ms: number) => {
 };
 
 /** A page with this card open, and one more before it if asked. */
-function page(c: Confirm, answer?: (r: Sent) => [number, unknown], before: Confirm[] = []) {
+function page(c: Confirm, answer?: Parameters<typeof fakeApp>[0], before: Confirm[] = []) {
   const made = fakeApp(answer ?? (() => [200, { run_id: 'r2', state: 'claimed', replayed: false }]));
   made.app.session.id = 'c1';
   made.app.session.conversation = { seq: 1, items: [...before, c], runs: {}, activeRun: null, stale: false };
@@ -77,6 +78,52 @@ describe('a dangerous operation', () => {
     ]);
   });
 
+  test('time counts only while half of the card is on screen', async () => {
+    let see: (part: number) => void = () => undefined;
+    const watched: Element[] = [];
+    vi.stubGlobal(
+      'IntersectionObserver',
+      class {
+        constructor(tell: (entries: object[]) => void) {
+          see = (part) =>
+            tell([
+              { isIntersecting: part > 0, intersectionRatio: part, intersectionRect: { height: 1 }, rootBounds: null },
+            ]);
+        }
+        observe = (e: Element) => void watched.push(e);
+        disconnect = () => undefined;
+      },
+    );
+    page(aConfirm());
+    // The whole card with what it tells, not only its buttons.
+    expect(watched).toEqual([document.querySelector('[data-confirm]')]);
+    await pass(20_000);
+    see(0.49);
+    await pass(20_000);
+    expect(run()).toHaveTextContent('Run (in 10 s)');
+    see(0.5);
+    await pass(10_200);
+    expect(run()).toBeEnabled();
+    vi.unstubAllGlobals();
+  });
+
+  test('that it can be run is said once, and the bar is for the eyes', async () => {
+    const { app } = page(aConfirm());
+    const say = vi.spyOn(app.announcer, 'say');
+    expect(document.querySelector('progress')).toHaveAttribute('aria-hidden', 'true');
+    await pass(9_800);
+    expect(say).not.toHaveBeenCalled();
+    await pass(30_000);
+    expect(say.mock.calls).toEqual([['You can run it now']]);
+    expect(document.querySelector('progress')).toBeNull();
+  });
+
+  test('is the only one in red', () => {
+    page(aConfirm());
+    expect(run()).toHaveClass('danger');
+    expect(cancel()).not.toHaveClass('danger', 'primary');
+  });
+
   test('names the production environment in words', () => {
     page(aConfirm());
     expect(screen.getByText(/visible to all users at once/)).toBeInTheDocument();
@@ -97,6 +144,57 @@ test('a plain write can be run at once, Cancel comes first, and nothing takes th
   expect(run()).toBeEnabled();
   expect(cancel().compareDocumentPosition(run())).toBe(Node.DOCUMENT_POSITION_FOLLOWING);
   expect(document.activeElement).toBe(document.body);
+});
+
+test('a plain write is not red', () => {
+  page(write());
+  expect(run()).not.toHaveClass('danger');
+  expect(document.querySelector('.card')).not.toHaveClass('danger');
+});
+
+test('says until when it waits', () => {
+  page(write({ expiresAt: new Date(Date.now() + 60_000).toISOString() }));
+  expect(screen.getByText(/^Open until \d\d?:\d\d/)).toBeInTheDocument();
+});
+
+test.each([
+  [400, 0],
+  [401, 1],
+])('an argument of %i characters: %i is folded, with how long it is', (n, folded) => {
+  page(write({ args: { sql: 'x'.repeat(n), html: '<b>bold</b>' } }));
+  expect(screen.queryAllByText(`${n} characters`)).toHaveLength(folded);
+  expect(screen.getByText('x'.repeat(n))).toBeInTheDocument();
+  expect(screen.getByText('<b>bold</b>')).toBeInTheDocument();
+});
+
+test('after a lost answer nothing can be pressed until the server was asked', async () => {
+  let asked: (v: [number, unknown]) => void = () => undefined;
+  const state = new Promise<[number, unknown]>((done) => (asked = done));
+  const p = page(write(), (r) => (r.path.includes('/confirmations/') ? [0, {}] : state));
+  await fireEvent.click(run());
+  await pass(0);
+  expect(p.sent.map((s) => s.method)).toEqual(['POST', 'GET']);
+  expect(run()).toBeDisabled();
+  expect(cancel()).toBeDisabled();
+  asked([503, {}]);
+  await pass(0);
+  expect(run()).toBeEnabled();
+});
+
+test('while it is open the message field says so, and stopping works', async () => {
+  const { app, sent } = fakeApp(() => [202, {}]);
+  app.session.id = 'c1';
+  app.session.conversation = { seq: 1, items: [write()], runs: {}, activeRun: null, stale: false };
+  draw(app, Composer, {});
+  flushSync();
+  const field = screen.getByRole('textbox', { name: 'Message to the agent' });
+  expect(field).toHaveAttribute('placeholder', 'Answer the request above first…');
+  await fireEvent.input(field, { target: { value: 'yes' } });
+  await fireEvent.keyDown(field, { key: 'Enter' });
+  expect(sent).toEqual([]);
+  expect(screen.queryByRole('button', { name: 'Send' })).toBeNull();
+  await fireEvent.click(screen.getByRole('button', { name: 'Stop' }));
+  expect(sent.map((s) => `${s.method} ${s.path}`)).toEqual(['POST conversations/c1/cancel']);
 });
 
 test('a key that is held down decides nothing', async () => {

@@ -23,8 +23,8 @@ export class Countdown {
     return this.seconds === 0 ? 1 : Math.min(1, 1 - this.left / this.seconds);
   }
 
-  /** Attach to the card; counts until it is armed or taken away. */
-  watch = (card: Element): (() => void) => {
+  /** Attach to a part of the card; counts until it is armed or taken away. */
+  watch = (part: Element): (() => void) => {
     if (this.armed) return () => undefined;
     let observer: IntersectionObserver | undefined;
     if (typeof IntersectionObserver !== 'undefined') {
@@ -32,7 +32,7 @@ export class Countdown {
       observer = new IntersectionObserver((entries) => (this.#onScreen = enough(entries.at(-1))), {
         threshold: [0, 0.25, 0.5, 0.75, 1],
       });
-      observer.observe(card);
+      observer.observe(part.closest('[data-confirm]') ?? part);
     }
     this.#last = performance.now();
     const timer = setInterval(() => {
