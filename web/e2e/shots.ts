@@ -1,11 +1,17 @@
 import { mkdirSync } from 'node:fs';
 import { axe, open, overflows, quit } from './browser';
+import { shootGallery } from './gallery';
 import { Replay } from './replay';
 import { answer, confirm, finished, markdown, states, usage } from './scenes';
 
-// Pictures of the page for a person to look at: run with `node e2e/shots.ts DIR`.
+// Pictures of the page for a person to look at: `npm run build`, then `npm run shots -- DIR`, or
+// `npm run shots -- DIR gallery` for every state of every card.
 const dir = process.argv[2] ?? 'shots';
 mkdirSync(dir, { recursive: true });
+if (process.argv[3] === 'gallery') {
+  await shootGallery(dir);
+  process.exit();
+}
 const server = new Replay(process.env.DIST ?? new URL('../dist', import.meta.url).pathname);
 const base = await server.listen();
 server.script = (text, id) => {
