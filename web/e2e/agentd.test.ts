@@ -9,6 +9,7 @@ const opened: Opened[] = [];
 
 beforeAll(async () => {
   const flags = ['--limits.read-timeout=3s', '--limits.write-timeout=3s', '--limits.retry-delay=1s'];
+  flags.push('--limits.message-chars=100');
   server = await Agentd.demo({ flags });
 });
 afterAll(async () => {
@@ -64,6 +65,12 @@ test('a write is asked for, allowed in one tab, and both tabs see it', async () 
     expect(await o.page.locator('[data-confirm]').getByRole('button').count()).toBe(0);
   }
   expect((await server.committed('dev', 'PUT', '/api/v1/dashboard/*')) - before).toBe(1);
+  await first.page
+    .locator('[data-confirm]')
+    .getByText(/^You allowed this at /)
+    .waitFor();
+  await second.page.getByText('Already decided in another tab').waitFor();
+  expect(await first.page.getByText('Already decided in another tab').count()).toBe(0);
   expect([...first.errors, ...second.errors]).toEqual([]);
 });
 
@@ -110,6 +117,65 @@ test('a write that was done but not answered is unknown: no button, and then wha
   await card.getByText('The change was made').waitFor();
   expect(await card.getByRole('button').count()).toBe(0);
   expect(await server.committed('staging', 'PUT', '/api/v1/dashboard/*')).toBe(1);
+});
+
+test('what was typed outlives a reload, and goes with the message that is sent', async () => {
+  const o = await visit();
+  const field = o.page.locator('#composer');
+  await field.fill('Find dashboards about');
+  await o.page.reload();
+  await o.page.getByRole('combobox', { name: 'Environment' }).waitFor();
+  expect(await field.inputValue()).toBe('Find dashboards about');
+  await say(o, 'Find dashboards about sales');
+  await o.page.locator('[data-state=done]', { hasText: 'search_dashboards' }).waitFor();
+  await o.page.reload();
+  await o.page.locator('[data-state=done]', { hasText: 'search_dashboards' }).waitFor();
+  expect(await field.inputValue()).toBe('');
+});
+
+test('the longest message is what the server says, counted as the server does', async () => {
+  const o = await visit();
+  const send = o.page.getByRole('button', { name: 'Send' });
+  const text = (n: number) => 'Hello' + '😀'.repeat(n - 5);
+  await o.page.locator('#composer').fill(text(101));
+  await o.page.getByText('The message is longer than 100 characters.').waitFor();
+  expect(await send.isDisabled()).toBe(true);
+  for (const n of [100, 99]) {
+    await say(o, text(n));
+    await o.page.locator('main').getByText(text(n), { exact: true }).waitFor();
+    await send.waitFor();
+  }
+  expect(await o.page.locator('.refusal').count()).toBe(0);
+  expect(o.errors).toEqual([]);
+});
+
+test('the pill says the name that Superset has, also after a rename', async () => {
+  const o = await visit('objectType=dashboard&objectId=2&objectName=What%20a%20link%20says&envId=ss-dev&lang=en');
+  const pill = o.page.getByTestId('context-pill');
+  await pill.getByText('What a link says').waitFor();
+  await say(o, 'Rename dashboard 2 to Sales of tomorrow');
+  await o.page.getByRole('button', { name: 'Run', exact: true }).click();
+  await o.page.locator('[data-state=done]', { hasText: 'update_dashboard' }).waitFor();
+  await pill.getByText('Sales of tomorrow').waitFor();
+});
+
+test('production is asked for while a decision is open', async () => {
+  const o = await visit('objectType=dashboard&objectId=1&envId=ss-dev&lang=en');
+  await say(o, 'Rename dashboard 1 to Asked beside');
+  await o.page.locator('[data-confirm][data-state=open]').waitFor();
+  const select = o.page.getByRole('combobox', { name: 'Environment' });
+  const dialog = o.page.getByRole('dialog', { name: 'Switch to production?' });
+  await select.selectOption('ss-prod');
+  await dialog.waitFor();
+  expect(await axe(o.page)).toEqual([]);
+  await o.page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expect(await select.inputValue()).toBe('ss-dev');
+  await select.selectOption('ss-prod');
+  await dialog.getByRole('button', { name: 'Switch' }).click();
+  await o.page.getByText('Production: changes are visible to all users at once').waitFor();
+  expect(await select.inputValue()).toBe('ss-prod');
+  await o.page.locator('[data-confirm][data-state=open]').waitFor();
 });
 
 test('the model is offline, and the page says so', async () => {
