@@ -8,7 +8,10 @@ const dialogs = ['env', 'keys', 'settings', 'inbox', 'result', 'result-gone'];
 /** Takes a picture of everything that the gallery has, in both themes and languages, wide and narrow. */
 export async function shootGallery(dir: string): Promise<void> {
   mkdirSync(dir, { recursive: true });
-  const server = await createServer({ server: { port: 0, host: '127.0.0.1' }, logLevel: 'error' });
+  const server = await createServer({
+    server: { port: 0, host: '127.0.0.1', hmr: false, watch: null },
+    logLevel: 'error',
+  });
   await server.listen();
   const base = server.resolvedUrls?.local[0] ?? '';
   for (const width of [1280, 360])

@@ -114,7 +114,7 @@ describe('cards', () => {
     await o.page.locator('[data-call=s6]').waitFor();
     for (const id of ['s3', 's4', 's5'])
       expect(await o.page.locator(`[data-call=${id}]`).getByRole('button').count()).toBe(0);
-    await o.page.locator('[data-call=t1]').getByText('Showing 5 of 151 rows').first().waitFor();
+    await o.page.locator('[data-call=t1]').getByTestId('shown').getByText('Showing 5 of 151 rows').waitFor();
     await o.page.locator('[data-call=s3]').getByText('Operation status unknown — check Superset').waitFor();
     await o.page.locator('[data-call=s5]').getByText('Needed permission: can_write on Dashboard.').waitFor();
   });
