@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 servers of an older protocol still send what is deprecated
+
 package mcpclient_test
 
 import (

@@ -76,6 +76,7 @@ func parseMoment(text string, now time.Time) (time.Time, error) {
 		n, _ := strconv.Atoi(m[1])
 		return moved(now, -n, m[2]), nil
 	}
+	//lint:ignore ST1005 it is Superset's sentence
 	return time.Time{}, fmt.Errorf("Cannot parse time string [%s]", text)
 }
 
