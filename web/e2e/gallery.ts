@@ -5,8 +5,8 @@ import { axe, open, overflows, quit } from './browser';
 const names = ['1', 'empty', 'prod', 'offline', 'reconnecting', 'signed-out', 'other-user', 'notice'];
 const dialogs = ['env', 'keys', 'settings', 'inbox', 'result', 'result-gone'];
 
-/** Takes a picture of everything that the gallery has, in both themes and languages, wide and narrow. */
-export async function shootGallery(dir: string): Promise<void> {
+/** Takes a picture of everything that the gallery has, in both themes and languages, wide and narrow; `only` names one look. */
+export async function shootGallery(dir: string, only = ''): Promise<void> {
   mkdirSync(dir, { recursive: true });
   const server = await createServer({
     server: { port: 0, host: '127.0.0.1', hmr: false, watch: null },
@@ -19,6 +19,7 @@ export async function shootGallery(dir: string): Promise<void> {
       for (const scheme of ['light', 'dark'] as const) {
         const look = { scheme, width, height: 860, touch: width < 500 };
         const at = `${lang}-${scheme}-${width}`;
+        if (!at.includes(only)) continue;
         const o = await open('about:blank', look);
         for (const name of [...names, ...dialogs]) {
           const query = `objectType=dashboard&objectId=42&objectName=Sales%20overview&lang=${lang}&gallery=${name}`;

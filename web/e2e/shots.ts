@@ -5,11 +5,11 @@ import { Replay } from './replay';
 import { answer, confirm, finished, markdown, states, usage } from './scenes';
 
 // Pictures of the page for a person to look at: `npm run build`, then `npm run shots -- DIR`, or
-// `npm run shots -- DIR gallery` for every state of every card.
+// `npm run shots -- DIR gallery` for every state of every card (with `ru-light-360` behind it: in that look only).
 const dir = process.argv[2] ?? 'shots';
 mkdirSync(dir, { recursive: true });
 if (process.argv[3] === 'gallery') {
-  await shootGallery(dir);
+  await shootGallery(dir, process.argv[4]);
   process.exit();
 }
 const server = new Replay(process.env.DIST ?? new URL('../dist', import.meta.url).pathname);
