@@ -44,7 +44,7 @@ test('a search: card, table, answer; a reload shows what was seen live', async (
   const live = await seen(o);
   await o.page.reload();
   await o.page.getByRole('link', { name: 'Sales Overview' }).waitFor();
-  expect(await seen(o)).toBe(live);
+  await expect.poll(() => seen(o)).toBe(live);
   expect(o.errors).toEqual([]);
   expect(o.foreign).toEqual([]);
 });
