@@ -74,3 +74,12 @@ export function readParams(search: string): Params {
     dropped,
   };
 }
+
+/** The query of the full page that shows the same object, environment and conversation. */
+export function pageQuery(view: View, envId: string, conversation: string | null): string {
+  const q = new URLSearchParams();
+  for (const [k, v] of Object.entries(view)) if (v) q.set(k, v);
+  if (envId) q.set('envId', envId);
+  if (conversation) q.set('c', conversation);
+  return q.toString();
+}

@@ -4,9 +4,11 @@ import { I18n, chooseLang, type Lang } from '../i18n/i18n.svelte';
 import type { Bridge } from '../bridge';
 import type { HostContext } from '../../embed/protocol';
 import { Drafts } from '../drafts';
+import { firstSafe } from '../environments';
 import { nameIn } from '../named';
-import { readView, type Params } from '../params';
-import { refusalText, resolvedText, typeName } from '../words';
+import { pageQuery, readView, type Params } from '../params';
+import { spoken } from '../spoken';
+import { refusalText, typeName } from '../words';
 import type { Message } from '../conversation';
 import type { EventOf, View, WireEvent } from '../wire';
 import { Announcer } from './announcer.svelte';
@@ -104,7 +106,7 @@ export class App {
         this.onopen(id);
         void this.readList();
       },
-      happened: (events) => events.forEach((e) => this.#announce(e)),
+      happened: (events) => events.forEach((e) => this.#happened(e)),
       restored: () => this.announcer.say(this.i18n.t('reconnected')),
       malformed: () => this.notify(this.i18n.t('malformed')),
       unknown: () => this.unknown++,
@@ -263,11 +265,7 @@ export class App {
 
   /** The address of this page without its frame. */
   fullQuery(): string {
-    const q = new URLSearchParams();
-    for (const [k, v] of Object.entries(this.view)) if (v) q.set(k, v);
-    if (this.envId) q.set('envId', this.envId);
-    if (this.session.id) q.set('c', this.session.id);
-    return q.toString();
+    return pageQuery(this.view, this.envId, this.session.id);
   }
 
   /** Searches the list once the typing pauses. */
@@ -473,44 +471,21 @@ export class App {
     else if (e.status !== 0) this.notify(e.message || this.i18n.t('refusedGeneric', { code: e.code }));
   }
 
-  #announce(e: WireEvent): void {
-    const { t } = this.i18n;
+  #happened(e: WireEvent): void {
+    const said = spoken(e, this.me?.user, this.i18n);
+    if (said) this.announcer.say(said.text, said.urgent);
     switch (e.type) {
       case 'run_started':
-        this.announcer.say(t('answering'));
         clearTimeout(this.#slow);
-        this.#slow = setTimeout(() => this.announcer.say(t('stillAnswering')), slowMs);
-        break;
-      case 'confirm_required':
-        this.announcer.say(t('decisionNeeded'), true);
-        break;
-      case 'tool_timeout':
-        this.announcer.say(t(e.is_write_tool ? 'unknownTitle' : 'failed'), e.is_write_tool);
-        break;
-      case 'tool_error':
-        if (e.retry_exhausted) this.announcer.say(t('retryExhausted'));
+        this.#slow = setTimeout(() => this.announcer.say(this.i18n.t('stillAnswering')), slowMs);
         break;
       case 'tool_result':
         this.#rename(e);
-        break;
-      case 'confirm_resolved':
-        this.announcer.say(resolvedText(e.decision, e.by, e.at ?? '', this.me?.user, this.i18n));
-        break;
-      case 'tool_outcome':
-        this.announcer.say(
-          t(e.outcome === 'applied' ? 'applied' : e.outcome === 'not_applied' ? 'notApplied' : 'stillUnknown'),
-        );
-        break;
-      case 'permission_denied':
-        this.announcer.say(t('deniedTitle'));
         break;
       case 'run_finished':
       case 'run_error':
         clearTimeout(this.#slow);
         if (!this.#panelOpen) this.unseen++;
-        if (e.type === 'run_error') this.announcer.say(t('runFailed'), true);
-        else if (e.outcome === 'answered') this.announcer.say(t('answered'));
-        else if (e.outcome === 'cancelled') this.announcer.say(t('cancelled'));
         void this.readList();
         void this.readInbox();
         // What is looked at may have another name by now.
@@ -518,12 +493,6 @@ export class App {
         break;
     }
   }
-}
-
-/** Where nothing was chosen: the first place that is not production. Production is chosen by a person. */
-function firstSafe(all: Environment[]): string {
-  if (all.length === 1) return all[0]?.id ?? '';
-  return all.find((e) => e.class !== 'prod' && e.reachable !== false)?.id ?? '';
 }
 
 export const [useApp, provideApp] = createContext<App>();
