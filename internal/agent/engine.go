@@ -31,7 +31,7 @@ type Options struct {
 	References   References  // nil: none are resolved
 	Permissions  Permissions // nil: the policy is the only gate
 	Tools        tool.Set
-	More         func() []tool.Tool    // tools from outside, as they are now; asked at each step. nil: there are none
+	More         func() []tool.Tool    // tools from outside, as they are now, the same slice while nothing changes; asked at each step. nil: there are none
 	Servers      func() []ServerStatus // where they come from; nil: there are none
 	Environments []Environment
 	Reachable    func(ctx context.Context, env string) bool
@@ -48,6 +48,7 @@ type Service struct {
 	strays  retry.Strays  // calls that outlive their run; Close waits for them
 	breaker retry.Breaker // one circuit an environment
 	lists   toolfilter.Lists
+	merged  merged
 
 	mu      sync.Mutex
 	working map[string]context.CancelCauseFunc // run id → stops it
@@ -161,15 +162,6 @@ func (s *Service) start(ctx context.Context, runID string, cred *chat.Credential
 		return fault.Wrap(fault.Internal, "The run could not be started.", err)
 	}
 	return nil
-}
-
-// tools are all that there are at this moment. Each step and each call asks anew, so that roles and page are judged
-// over what came meanwhile too, and what has gone is not called.
-func (s *Service) tools() tool.Set {
-	if s.o.More == nil {
-		return s.o.Tools
-	}
-	return s.o.Tools.With(s.o.More()...)
 }
 
 func (s *Service) environment(id string) (Environment, bool) {
